@@ -1,0 +1,220 @@
+"""A chain as a model reads it: what stands first, what is marked, and with what."""
+
+from __future__ import annotations
+
+from datetime import timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from logtext import LATER, VOICE, chain_of, day
+from strategies import logs
+
+from stilltrue.chain import chains, tell
+from stilltrue.event import Event
+from stilltrue.lifecycle import Status
+from stilltrue.wording import (
+    Voice,
+    chain_lines,
+    indented,
+    retraction_lines,
+)
+
+PROXY = """
+    A  remembered "the outage was the database" about api
+    B  remembered "it was the proxy" about api corrects A because "the logs say so"
+"""
+
+
+def lines(text: str, on: float = LATER) -> list[str]:
+    """The one chain of a log as it is told, entered by nothing in particular."""
+    return [line.text for line in chain_lines(tell(chain_of(text, on), []), VOICE)]
+
+
+def as_of(text: str, then: float) -> list[str]:
+    """The one chain of a log as it was on that day, with what is known today."""
+    return [line.text for line in chain_lines(tell(chain_of(text, then, then), [], chain_of(text)), VOICE)]
+
+
+def test_what_holds_leads_and_what_it_replaced_is_marked_as_history() -> None:
+    """The reader of the first line alone has the right answer."""
+    head, history = lines(PROXY)
+    assert head.startswith("* it was the proxy [B] (api; note; said by user on 2025-01-03")
+    assert history.startswith("  history: the outage was the database [A]")
+
+
+def test_a_corrected_note_is_marked_as_wrong_and_an_updated_one_as_no_longer_true() -> None:
+    """It was never true, or it was and changed: the reader is told which, when and why."""
+    corrected = lines(PROXY)[1]
+    assert "WRONG, corrected" in corrected
+    assert '2025-01-03: "the logs say so"' in corrected
+    assert "no longer true, replaced" in lines(PROXY.replace("corrects", "updates"))[1]
+
+
+def test_a_note_that_is_not_confirmed_says_so_first_with_the_reason() -> None:
+    """Never silently as current."""
+    lead, fallen = lines(PROXY + '-  revoked B because "the proxy was fine"')
+    assert lead.startswith("* NOT CONFIRMED: the outage was the database [A]")
+    assert 'its successor [B] was retracted on 2025-01-04: "the proxy was fine"' in lead
+    assert fallen.startswith("  history: it was the proxy [B]")
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "mark"),
+    [
+        ('A  remembered \n -  revoked A because "a rumour"', "RETRACTED: ", 'retracted on 2025-01-03: "a rumour"'),
+        ("A  remembered until 9", "EXPIRED: ", "expired on 2025-01-10"),
+        ("A  remembered from 200", "NOT YET TRUE: ", "holds from 2025-07-20"),
+        ("A  remembered \n -  erased A", "ERASED: ", "erased on 2025-01-03"),
+        ("A  remembered", "A [A]", ""),
+    ],
+)
+def test_a_lead_that_does_not_hold_says_so_before_its_words_and_why_after_them(
+    text: str, start: str, mark: str
+) -> None:
+    """What it is comes before what it says."""
+    (line,) = lines(text)
+    assert line.startswith(f"* {start}")
+    assert mark in line
+
+
+def test_a_contested_chain_says_so_before_its_heads_and_shows_them_side_by_side() -> None:
+    """Nothing picks a winner, and the reader is told what to do."""
+    warning, *told = lines(PROXY + "C  remembered about api updates A")
+    assert warning.startswith("* CONTESTED: ")
+    assert [line[:4] for line in told] == ["  = ", "  = ", "  hi"]
+
+
+def test_a_line_about_the_whole_chain_tells_no_note() -> None:
+    """A note counts as shown by its own line: the warning must not pass for the oldest note, which can be cut."""
+    told = chain_lines(tell(chain_of(PROXY + "C  remembered about api updates A"), []), VOICE)
+    assert [(line.note_id, line.must) for line in told] == [("", True), ("B", True), ("C", True), ("A", False)]
+
+
+def test_a_damaged_chain_says_so_and_shows_every_member() -> None:
+    """A circle has no head."""
+    warning, *told = lines("A  remembered updates B \n B  remembered updates A")
+    assert warning.startswith("* DAMAGED: ")
+    assert [line[:14] for line in told] == ["  = REPLACED: "] * 2
+
+
+def test_an_expired_successor_is_named_as_what_left_the_note_unconfirmed() -> None:
+    """With the day on which it ran out."""
+    assert "its successor [B] expired on 2025-01-31" in lines(PROXY.replace("because", "until 30 because"))[0]
+
+
+def test_the_words_of_an_erased_note_are_nowhere() -> None:
+    """The tombstone has no content."""
+    told = "\n".join(lines(PROXY + "-  erased B"))
+    assert "it was the proxy" not in told
+    assert "replaced by [B], which was erased" in told
+
+
+def test_a_refinement_names_what_it_adds_to() -> None:
+    """Both lead; the one says that it belongs to the other."""
+    base, refinement = lines("A  remembered \n B  remembered refines A")
+    assert "adds to" not in base
+    assert refinement.endswith("adds to [A]")
+
+
+@pytest.mark.parametrize(
+    ("line", "fate"),
+    [
+        ('-  revoked A because "a mix-up"', 'which was retracted on 2025-01-04: "a mix-up"'),
+        ("C  remembered corrects A", "which is WRONG, corrected by [C] on 2025-01-04"),
+        ("-  erased A", "which is erased"),
+        ("C  remembered updates A \n -  revoked C", "which is unsettled"),
+    ],
+)
+def test_a_refinement_is_told_with_what_became_of_its_base(line: str, fate: str) -> None:
+    """It keeps its own status, but never stands as if its base still held."""
+    told = lines("A  remembered \n B  remembered refines A \n" + line)
+    (refinement,) = [each for each in told if "[B] (" in each]
+    assert f"adds to [A], {fate}" in refinement
+
+
+@pytest.mark.parametrize("own", ["C  remembered updates B \n -  revoked C", ""])
+def test_a_refinement_that_does_not_hold_itself_is_told_with_what_became_of_its_base_too(own: str) -> None:
+    """Unsettled or pending, its base may still have been revoked."""
+    opens = "" if own else "from 200"
+    told = lines(f'A  remembered \n B  remembered refines A {opens} \n {own} \n -  revoked A because "a mix-up"')
+    (refinement,) = [each for each in told if "[B] (" in each]
+    assert "adds to [A], which was retracted on" in refinement
+    assert '"a mix-up"' in refinement
+
+
+def test_what_will_hold_is_told_as_to_come() -> None:
+    """The head stays first; the successor says from when on."""
+    head, coming = lines("A  remembered \n B  remembered updates A from 200")
+    assert head.startswith("* A [A]")
+    assert coming.startswith("  to come: B [B]")
+    assert "holds from 2025-07-20" in coming
+
+
+def test_times_of_validity_are_told() -> None:
+    """A fact with an end is not told as one without."""
+    (line,) = lines("A  remembered from 3 until 200")
+    assert "valid from 2025-01-04; valid until 2025-07-20" in line
+
+
+def test_as_of_an_earlier_day_a_note_is_marked_with_what_is_known_today() -> None:
+    """What was held then leads; that it was wrong, and what came since, is said."""
+    then, since = as_of("A  remembered @1 \n B  remembered corrects A @5", then=3)
+    assert then.startswith("* A [A]")
+    assert "KNOWN TODAY: WRONG, corrected" in then
+    assert since.startswith("  since then: B [B]")
+
+
+def test_as_of_an_earlier_day_a_note_that_was_revoked_since_is_marked() -> None:
+    """Nothing retracted is told as true."""
+    (line,) = as_of('A  remembered @1 \n -  revoked A because "a rumour" @5', then=3)
+    assert 'KNOWN TODAY: retracted on 2025-01-06: "a rumour"' in line
+
+
+def test_as_of_an_earlier_day_a_note_that_still_holds_is_not_marked() -> None:
+    """There is nothing else to know of it."""
+    assert "KNOWN TODAY" not in as_of("A  remembered @1", then=3)[0]
+
+
+def test_how_often_a_chain_was_recalled_is_said_once_on_its_first_note() -> None:
+    """In this session, and in all; not where it never was."""
+    telling = tell(chain_of(PROXY), [])
+    first, second = (line.text for line in chain_lines(telling, VOICE, (2, 7)))
+    assert "recalled before: 2x this session, 7x in all" in first
+    assert "recalled" not in second
+    assert "recalled" not in chain_lines(telling, VOICE, (0, 0))[0].text
+
+
+def test_a_retraction_is_told_as_one_with_its_reason_so_that_it_is_not_learned_again() -> None:
+    """One line, and what it is stands before its words."""
+    chain = chain_of('A  remembered "the port is 5432" \n -  revoked A because "that was staging"')
+    (line,) = retraction_lines(chain, ["A"], VOICE)
+    assert line.text.startswith("* RETRACTED: the port is 5432 [A]")
+    assert line.text.endswith('retracted on 2025-01-03: "that was staging"')
+
+
+def test_a_chain_in_which_nothing_was_revoked_has_no_retraction() -> None:
+    """An expired note was never withdrawn."""
+    assert retraction_lines(chain_of("A  remembered until 9"), ["A"], VOICE) == ()
+
+
+@given(logs())
+@settings(max_examples=300, deadline=None)
+def test_a_retraction_tells_every_revocation_that_is_newer_than_what_was_entered(log: list[Event]) -> None:
+    """Where an end was revoked, the closure of what was entered is told whole."""
+    for chain in chains(log, day(LATER)):
+        told = {line.note_id: line.text for line in retraction_lines(chain, chain.members, VOICE)}
+        revoked = {member for member in chain.members.values() if member.status is Status.REVOKED}
+        assert not chain.retired or told or not revoked & {chain.members[note_id] for note_id in chain.lead}
+        assert not told or all(member.revocation.reason in told[member.id] for member in revoked if member.revocation)
+
+
+def test_days_are_those_of_the_readers_zone() -> None:
+    """Midnight in London is morning in Auckland, and still the day before in New York."""
+    new_york, auckland = (Voice(timezone(timedelta(hours=hours))) for hours in (-5, 13))
+    assert (new_york.day(day(1)), auckland.day(day(1))) == ("2025-01-01", "2025-01-02")
+    assert auckland.time(day(1)) == "2025-01-02T13:00:00+13:00"
+
+
+def test_further_lines_of_a_note_are_pushed_in() -> None:
+    """The words themselves are kept."""
+    assert indented("one\ntwo\u2028three") == "one\n      two\n      three"
