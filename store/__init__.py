@@ -1,0 +1,1 @@
+"""Keeps the log and finds the notes."""

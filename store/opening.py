@@ -1,0 +1,46 @@
+"""Opens the log of a folder: the schema is the right one, the newest version is whole, the indices are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stilltrue.errors import StoreTrouble
+from store.durable import Syncer
+from store.engine import Database, Table, connect
+from store.healing import ASIDE, heal
+from store.schema import LOG, Meta, index_columns, log_schema, read_meta, upgrades_from, write_meta
+
+
+def open_log(folder: Path) -> tuple[Database, Table]:
+    """The database in this folder and the log in it, healed where a crash tore it, created where there is none.
+
+    To be called under the lock of writers. Raises StoreTrouble where the store is of a newer schema or not whole.
+    """
+    meta, dataset = read_meta(folder), folder / f"{LOG}.lance"
+    if meta is not None:
+        for upgrade in upgrades_from(meta.schema_version):
+            upgrade(folder)
+    heal(dataset, folder / ASIDE)
+    database = connect(folder)
+    if meta is None:
+        return database, _create(folder, dataset, database)
+    if not dataset.is_dir():
+        raise StoreTrouble(
+            f"The store at {folder} has lost its log: {dataset.name} is not there.",
+            "Bring that folder back from a backup, or configure another store location to begin an empty store.",
+        )
+    return database, database.open_table(LOG)
+
+
+def _create(folder: Path, dataset: Path, database: Database) -> Table:
+    """Creates the log, or goes on where a process was killed in doing so: store.json is what makes it a store."""
+    table = database.create_table(LOG, schema=log_schema(), exist_ok=True)
+    if table.count_rows():
+        raise StoreTrouble(
+            f"There is a log at {folder}, but no store.json that says which schema it has.",
+            "Bring store.json back from a backup, or configure another store location to begin an empty store.",
+        )
+    index_columns(table)
+    Syncer(dataset).sync(table.version)
+    write_meta(folder, Meta())
+    return table

@@ -1,0 +1,48 @@
+"""The one place where a value becomes part of a query. No value may change what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+CHUNK = 300
+"""How many values stand in one list. Longer lists are asked in several queries: planning them is superlinear."""
+
+
+LAST_CHARACTER = "\U0010ffff"
+"""No text that begins otherwise lies between a text and the same with this behind it."""
+
+
+def quoted(value: str) -> str:
+    """The value as an SQL string literal. A quote is the only character that means anything in there."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def one_of(column: str, values: Sequence[str]) -> str:
+    """The condition that the text in `column` is one of the values; there has to be one."""
+    return f"{column} IN ({', '.join(map(quoted, values))})"
+
+
+def any_of(column: str, values: Sequence[str]) -> str:
+    """The condition that the list in `column` holds any of the values; there has to be one."""
+    return f"array_has_any({column}, make_array({', '.join(map(quoted, values))}))"
+
+
+def begins_with(column: str, prefix: str) -> str:
+    """The condition that the text in `column` begins with `prefix`. A range, so that no character is a wildcard."""
+    return f"{column} >= {quoted(prefix)} AND {column} < {quoted(prefix + LAST_CHARACTER)}"
+
+
+def chunks(values: Iterable[str]) -> Iterator[list[str]]:
+    """The distinct values that a store can hold at all, in order, in lists that are short enough to ask for."""
+    wanted = sorted(value for value in set(values) if storable(value))
+    for start in range(0, len(wanted), CHUNK):
+        yield wanted[start : start + CHUNK]
+
+
+def storable(value: str) -> bool:
+    """Whether the value is proper Unicode. A lone surrogate has no UTF-8 form, so that no row can hold it."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,171 @@
+"""Between entries and rows of the log: what is written for an entry, and what a row says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from stilltrue.errors import StoreTrouble
+from stilltrue.event import Event, Remembered, Row, from_row, to_row
+from store.engine import ArrowTable, arrow
+from store.joining import ChainRow
+from store.port import Entry, Hit, Vector
+from store.schema import SUBJECT_PREFIX, log_schema, vector_field
+
+EVENT_COLUMNS = ("text", "body")
+"""The columns from which `events_of` reads."""
+
+CHAIN_COLUMNS = ("chain", "joins", *EVENT_COLUMNS)
+"""The columns from which `chain_rows_of` reads, and `vector` where there is one."""
+
+
+def rows_of(entries: Iterable[Entry], new_subjects: Iterable[str]) -> list[Row]:
+    """All rows to be appended for the entries, and one for each subject that no note named before."""
+    rows = [row for entry in entries for row in _rows_of(entry)]
+    return rows + [_row(id=SUBJECT_PREFIX + name, kind="subject") for name in sorted(new_subjects)]
+
+
+def subjects_of(entries: Iterable[Entry]) -> set[str]:
+    """The subjects that the notes in the entries name."""
+    return {
+        subject for entry in entries if isinstance(entry.event, Remembered) for subject in entry.event.note.subjects
+    }
+
+
+def arrow_of(rows: Sequence[Row], dimension: int | None) -> ArrowTable:
+    """The rows as an Arrow table, with a column of vectors if the store has a vector space.
+
+    Raises StoreTrouble where a vector is not of that space's dimension, and UnicodeEncodeError where a text
+    holds a lone surrogate: it has no UTF-8 form.
+    """
+    pa = arrow()
+    schema = log_schema()
+    for row in rows:
+        if row["vector"] is not None and len(row["vector"]) != dimension:
+            raise StoreTrouble(
+                f"A vector of {len(row['vector'])} numbers does not fit a space of {dimension or 'no'} dimensions.",
+                "Configure the embedding model that this store was made with, or re-embed the store.",
+            )
+    columns = [pa.array([row[field.name] for row in rows], field.type) for field in schema]
+    if dimension is not None:
+        field = vector_field(dimension)
+        columns.append(pa.array([row["vector"] for row in rows], field.type))
+        schema = schema.append(field)
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def events_of(table: ArrowTable) -> list[Event]:
+    """The events of rows with EVENT_COLUMNS, in the order of the table."""
+    return [event for event in _events(table) if event is not None]
+
+
+def chain_rows_of(table: ArrowTable) -> list[ChainRow]:
+    """What rows with CHAIN_COLUMNS say of their chains, in the order of the table.
+
+    Rows that say nothing of it (pieces and cues) are dropped here: a condition more costs the query a third.
+    """
+    chains, joins = table.column("chain").to_pylist(), table.column("joins").to_pylist()
+    rows = map(ChainRow, chains, joins, _events(table), vectors_of(table))
+    return [row for row in rows if row.event is not None or row.joins]
+
+
+def chains_of_notes(table: ArrowTable) -> list[str]:
+    """The chains of those rows with `kind` and `chain` that carry a note."""
+    kinds, chains = table.column("kind").to_pylist(), table.column("chain").to_pylist()
+    return [chain for kind, chain in zip(kinds, chains, strict=True) if kind == "remembered"]
+
+
+def _events(table: ArrowTable) -> list[Event | None]:
+    texts, bodies = table.column("text").to_pylist(), table.column("body").to_pylist()
+    return [body and _event(text, body) for text, body in zip(texts, bodies, strict=True)]
+
+
+def _event(text: str | None, body: str) -> Event:
+    row = json.loads(body)
+    if row["kind"] == "remembered":
+        row["text"] = text
+    return from_row(row)
+
+
+def vectors_of(table: ArrowTable) -> list[Vector | None]:
+    """The vector of each row, None where it has none or the store has no vector space."""
+    if "vector" not in table.column_names or not table.num_rows:
+        return [None] * table.num_rows
+    column = table.column("vector").combine_chunks()
+    # `flatten` leaves out the slots of nulls, so the vectors that are there come one after the other.
+    there = iter(np.asarray(column.flatten(), np.float32).reshape(-1, column.type.list_size))
+    return [next(there) if valid else None for valid in column.is_valid().to_pylist()]
+
+
+def hits_of(table: ArrowTable, measure: str) -> dict[str, Hit]:
+    """The hits in the result of a search, by the id of their row. `measure` is `_distance` or `_score`."""
+    measured = table.column(measure).to_pylist()
+    scores = measured if measure == "_score" else [1 - distance for distance in measured]
+    columns = (table.column(name).to_pylist() for name in ("note", "chain"))
+    hits = map(Hit, *columns, scores, vectors_of(table))
+    return dict(zip(table.column("id").to_pylist(), hits, strict=True))
+
+
+def best(found: Mapping[str, Hit], limit: int) -> list[Hit]:
+    """At most `limit` of the hits, given by the id of their row: best first, ties in the order of ids."""
+    ordered = sorted(found, key=lambda row_id: (-found[row_id].score, found[row_id].note_id, row_id))
+    return [found[row_id] for row_id in ordered[: max(limit, 0)]]
+
+
+def _rows_of(entry: Entry) -> list[Row]:
+    event = entry.event
+    body = to_row(event)
+    text = body.pop("text", None) if isinstance(event, Remembered) else body.get("reason")
+    request = event.request_id if isinstance(event, Remembered) else None
+    shared = {"note": event.note_id, "chain": entry.chain, "at": event.at}
+    rows = [
+        _row(
+            id=event.id,
+            kind=body["kind"],
+            joins=list(entry.joins),
+            subjects=list(entry.subjects),
+            klasses=list(entry.klasses),
+            text=text,
+            vector=entry.vector,
+            digest=entry.digest,
+            request=request,
+            body=json.dumps(body, ensure_ascii=False, separators=(",", ":")),
+            **shared,
+        )
+    ]
+    rows += [
+        _row(
+            id=f"{event.id}.{number}",
+            kind=way.kind,
+            subjects=list(entry.subjects),
+            text=way.text,
+            vector=way.vector,
+            **shared,
+        )
+        for number, way in enumerate(entry.ways)
+    ]
+    rows += [
+        _row(id=f"{event.id}+{joined}", kind="join", joins=[entry.chain], **shared | {"chain": joined})
+        for joined in entry.joins
+    ]
+    return rows
+
+
+def _row(**values: Any) -> Row:
+    return {
+        "note": "",
+        "chain": "",
+        "joins": [],
+        "subjects": [],
+        "klasses": [],
+        "text": None,
+        "vector": None,
+        "at": None,
+        "digest": None,
+        "request": None,
+        "body": None,
+        **values,
+    }

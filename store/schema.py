@@ -1,0 +1,157 @@
+"""What the store looks like on the disk: the columns of the log, their indices, and which version of it this is.
+
+    <location>/store.json    the schema version and the vector space, replaced as a whole
+    <location>/log.lance     the log, one LanceDB table
+    <location>/usage.lance   retrieval counts
+    <location>/*.lock        the locks of writers, of upkeep and of the counts
+    <location>/set-aside/    what a crash tore
+
+A row of the log is an event ('remembered', 'revoked', 'reinstated', 'erased', 'rated'), one more way to a note
+('piece', 'cue'), or an entry of a small index that LanceDB cannot keep for us: a 'join' says that the chain
+`chain` is one with those in `joins`, a 'subject' that some note names this subject (`s:<subject>`).
+Only events carry `klasses`; only rows that can be found carry `text` and `vector`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from stilltrue.errors import StoreTrouble
+from store.durable import write_whole
+from store.engine import Table, arrow
+from store.port import Fingerprint
+
+VERSION = 1
+"""The schema version that this program writes."""
+
+LOG = "log"
+META = "store.json"
+SUBJECT_PREFIX = "s:"
+
+INDICES: Mapping[str, str] = MappingProxyType(
+    {
+        "subjects": "LabelList",
+        "klasses": "LabelList",
+        "kind": "Bitmap",
+        "id": "BTree",
+        "note": "BTree",
+        "chain": "BTree",
+        "digest": "BTree",
+        "request": "BTree",
+        "text": "FTS",
+    }
+)
+"""Which column has which kind of index. There is none for vectors: they are searched exactly, within subjects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What the store knows of itself."""
+
+    schema_version: int = VERSION
+    fingerprint: Fingerprint | None = None
+
+
+def log_schema() -> Any:
+    """The columns of the log as it is created; `vector_field` joins them with the first vector space."""
+    pa = arrow()
+    texts = pa.list_(pa.utf8())
+    return pa.schema(
+        [
+            pa.field("id", pa.utf8(), nullable=False),
+            pa.field("kind", pa.utf8(), nullable=False),
+            pa.field("note", pa.utf8(), nullable=False),
+            pa.field("chain", pa.utf8(), nullable=False),
+            pa.field("joins", texts),
+            pa.field("subjects", texts),
+            pa.field("klasses", texts),
+            pa.field("text", pa.utf8()),
+            pa.field("at", pa.timestamp("us", tz="UTC")),
+            pa.field("digest", pa.utf8()),
+            pa.field("request", pa.utf8()),
+            pa.field("body", pa.utf8()),
+        ]
+    )
+
+
+def vector_field(dimension: int) -> Any:
+    """The column of vectors: that many 32-bit numbers, or null."""
+    pa = arrow()
+    return pa.field("vector", pa.list_(pa.float32(), dimension))
+
+
+def index_columns(table: Table) -> None:
+    """Creates the indices of the log that are not there yet."""
+    from lancedb import index
+
+    there = {column for existing in table.list_indices() for column in existing.columns}
+    for column, kind in INDICES.items():
+        if column in there:
+            continue
+        if kind == "FTS":
+            # Words of all scripts; `don't` and `E1234-x` also by their parts. Stop words stay: some are names.
+            config = index.FTS(
+                base_tokenizer="icu/split",
+                language="English",
+                stem=True,
+                lower_case=True,
+                ascii_folding=True,
+                remove_stop_words=False,
+                with_position=False,
+            )
+        else:
+            config = getattr(index, kind)()
+        table.create_index(column, config=config)
+
+
+def read_meta(location: Path) -> Meta | None:
+    """What the store at this place says of itself; None where there is no store yet.
+
+    Raises StoreTrouble where it cannot be read or belongs to a newer schema than this program knows.
+    """
+    file = location / META
+    try:
+        content = json.loads(file.read_bytes())
+        version = int(content["schema_version"])
+        if version < 1:
+            raise ValueError(f"there is no schema version {version}")
+        if version > VERSION:
+            raise StoreTrouble(
+                f"The store at {location} has schema version {version}; this program knows versions up to {VERSION}.",
+                "Install a newer stilltrue, or configure another store location. Nothing was changed.",
+            )
+        said = content["fingerprint"]
+        return Meta(version, said and Fingerprint(said["model"], said["sha256"], int(said["dimension"])))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreTrouble(
+            f"{file} does not say which store this is: {error}.",
+            "Bring that file back from a backup; without it the store is not opened, so that nothing is overwritten.",
+        ) from error
+
+
+def write_meta(location: Path, meta: Meta) -> None:
+    """Puts on the disk what the store says of itself. To be called under the lock of writers."""
+    said = meta.fingerprint
+    content = {
+        "schema_version": meta.schema_version,
+        "fingerprint": said and {"model": said.model, "sha256": said.sha256, "dimension": said.dimension},
+    }
+    write_whole(location / META, json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
+
+
+Upgrade: TypeAlias = Callable[[Path], None]
+
+UPGRADES: Mapping[int, Upgrade] = MappingProxyType({})
+"""What brings a store to a version from the one before it: `2: m002_...`. A step works on a copy, never in place."""
+
+
+def upgrades_from(version: int) -> list[Upgrade]:
+    """The steps from a version to this program's, in order; none where the store is of this version."""
+    return [UPGRADES[step] for step in range(version + 1, VERSION + 1)]

@@ -1,0 +1,143 @@
+"""Upkeep: the store stays small and quick without anyone's help, and no read or note suffers for it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from entries import entries_of, note, write
+from filelock import FileLock
+from logtext import day
+from processes import ids_in
+
+from store.engine import fragments
+from store.lance import LanceStore, open_store
+from store.port import Count
+from store.upkeep import Upkeep
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[LanceStore]:
+    made = open_store(str(folder))
+    yield made
+    made.close()
+
+
+def test_upkeep_bounds_the_files_and_loses_nothing(store: LanceStore, folder: Path) -> None:
+    """After hundreds of single writes there are some dozens of files, and every read finds everything."""
+    hurried = Upkeep(folder, store._table, store._lock, store._syncer, rest=0, retained_s=0)
+    events = [note(f"n{number:03}", f"word{number} nine") for number in range(150)]
+    for entry in entries_of(events, vectors=False):
+        with store.writing():
+            store.append([entry])
+        hurried.tend()
+    assert sum(1 for _ in (folder / "log.lance" / "data").iterdir()) < 50
+    assert sum(1 for _ in (folder / "log.lance" / "_versions").iterdir()) < 70
+    assert len(store.chains_of([event.id for event in events])) == 150
+    assert len(store.by_text("nine", ["team"], 1_000)) == 150
+    assert [hit.note_id for hit in store.by_text("word42", None, 5)] == ["n042"]
+
+
+def test_upkeep_rests_in_proportion_to_its_work(store: LanceStore, folder: Path) -> None:
+    """While it rests a dozen appends more are left to wait; so many that reads would suffer are not."""
+    resting = Upkeep(folder, store._table, store._lock, store._syncer, rest=1e9)
+    write(store, *(f"n{number:02}" for number in range(20)))
+    resting.tend()
+    compacted = fragments(store._table)
+    write(store, *(f"m{number:02}" for number in range(20)))
+    resting.tend()
+    assert (compacted, fragments(store._table)) == (1, 21)
+    write(store, *(f"o{number:03}" for number in range(110)))
+    resting.tend()
+    assert fragments(store._table) <= 2
+
+
+def test_upkeep_that_is_under_way_elsewhere_is_left_to_it(store: LanceStore, folder: Path) -> None:
+    """One process compacts at a time; the others go on without waiting."""
+    write(store, *(f"n{number:02}" for number in range(40)))
+    manifests = set((folder / "log.lance" / "_versions").iterdir())
+    with FileLock(folder / "upkeep.lock"):
+        store.tend()
+        assert set((folder / "log.lance" / "_versions").iterdir()) == manifests
+    store.tend()
+    assert set((folder / "log.lance" / "_versions").iterdir()) != manifests
+
+
+def test_the_version_before_a_compaction_stays_until_the_next(store: LanceStore, folder: Path) -> None:
+    """A power cut before the compaction is on the disk must leave the version before it, however old that is."""
+    write(store, *(f"n{number:02}" for number in range(40)))
+    before = newest(folder, "_versions")
+    for file in (folder / "log.lance" / "_versions").iterdir():
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    store.tend()
+    assert before != newest(folder, "_versions")
+    assert before.exists()
+
+
+def test_what_killed_compactions_left_behind_is_cleaned_up(
+    store: LanceStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that no version names goes when a compaction can be sure that nobody is about to commit it."""
+    write(store, "A")
+    litter = folder / "log.lance" / "data" / f"{'1' * 24}{'a' * 26}.lance"
+    litter.write_bytes(bytes(2 << 20))
+    write(store, *(f"n{number:02}" for number in range(40)))
+    store.tend()
+    assert not litter.exists()
+    assert len(ids_in(store)) == 41
+
+
+def test_reads_go_on_while_versions_are_compacted_and_cleaned_up(store: LanceStore, folder: Path) -> None:
+    """No reader waits, and none fails for a file that was taken away under it."""
+    other = open_store(str(folder))
+    over = threading.Event()
+    failures: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            while not over.is_set():
+                assert len(store.chains(["n00", "n01"])) == 2
+                assert store.by_text("note", ["team"], 5)
+        except BaseException as error:
+            failures.append(error)
+
+    write(other, "n00", "n01")
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(10):
+        write(other, *(f"r{number}{index}" for index in range(4)))
+        other._table.optimize(cleanup_older_than=timedelta(milliseconds=1))
+    over.set()
+    reader.join()
+    assert failures == []
+
+
+def test_counts_are_rolled_up_and_stay_the_same(folder: Path) -> None:
+    """Hundreds of small batches become one row for each note and session; no delivery is lost on the way."""
+    store = open_store(str(folder))
+    for number in range(100):
+        store.usage.record(["A", "B"], f"s{number % 3}", day(number))
+        store.usage.flush()
+        store.tend()
+    assert store.usage.counts(["A"], "s0")["A"] == Count(34, 100, day(99), day(99))
+    assert store._usage._table.count_rows() <= 6 + 2 * 33
+
+
+def test_counts_of_sessions_long_over_are_kept_in_all_only(folder: Path) -> None:
+    """So the table grows with the notes that are read, not with the conversations there ever were."""
+    store = open_store(str(folder))
+    for number in range(100):
+        store.usage.record(["A"], f"s{number}", day(number))
+        store.usage.flush()
+    store.tend()
+    assert store.usage.counts(["A"], "s1")["A"] == Count(0, 100, day(99))
+    assert store.usage.counts(["A"], "s99")["A"] == Count(1, 100, day(99), day(99))
