@@ -1,0 +1,201 @@
+"""What `recall` promises of the past: what was held then, marked with what is known today; and what is over."""
+
+from __future__ import annotations
+
+import pytest
+from keepers import Clock, Teller, rules, split, told
+
+from stilltrue.event import Erased, Remembered
+from stilltrue.note import Link, LinkKind, Note
+from store.port import Entry
+from tools.lookup import entry, find
+
+
+def day(teller: Teller) -> str:
+    """The present moment of the test as an agent would write it."""
+    return teller.clock().isoformat()
+
+
+# As of
+
+
+def test_as_of_a_superseded_note_answers_what_was_held_then(teller: Teller) -> None:
+    """It leads, and what replaced it since stands with it."""
+    old = teller.note("Office in Ghent")
+    then = day(teller)
+    teller.clock.on(days=10)
+    new = teller.supersede(old, "Office in Bruges").data.id
+    answer = teller.recall("office", as_of=then)
+    (chain,) = answer.data.chains
+    assert ([each.id for each in chain.lead], [each.id for each in chain.since]) == ([old], [new])
+    assert "KNOWN TODAY: no longer true, replaced on 2026-03-12" in chain.lead[0].mark
+    assert f"(as of {answer.data.as_of}: what was known then; requirements are today's)" in answer.text
+
+
+@pytest.mark.parametrize("end", ["corrected", "revoked"])
+def test_as_of_what_proved_wrong_is_marked_with_what_is_known_today(teller: Teller, end: str) -> None:
+    """In the text and in the data: nothing retracted is told as true, not even of the past."""
+    old = teller.note("It was the proxy")
+    then = day(teller)
+    teller.clock.on(days=1)
+    if end == "corrected":
+        teller.supersede(old, "It was the disk", relation="correction", reason="logs")
+    else:
+        teller.revoke(old, "logs")
+    answer = teller.recall("proxy", as_of=then)
+    mark = answer.data.chains[0].lead[0].mark
+    known = "WRONG, corrected" if end == "corrected" else 'retracted on 2026-03-03: "logs"'
+    assert f"KNOWN TODAY: {known}" in mark
+    assert "It was the disk" in answer.text or end == "revoked"
+
+
+def test_as_of_what_was_not_yet_said_is_not_told(teller: Teller) -> None:
+    """A chain that did not exist is not told; the search may have entered it by what it is today."""
+    then = day(teller)
+    teller.clock.on(days=1)
+    teller.note("Office in Ghent")
+    answer = teller.recall("office", as_of=then)
+    assert (told(answer), "No memory to tell." in answer.text) == ([], True)
+
+
+@pytest.mark.parametrize(("query", "leads"), [("Ghent", ["Ghent office"]), ("Bruges", ["Bruges office"])])
+def test_as_of_before_a_merge_each_side_is_found_by_its_own_words(
+    teller: Teller, query: str, leads: list[str]
+) -> None:
+    """What is one chain today was two: neither is lost behind the other."""
+    ids = [teller.note("Ghent office", subjects=["office"]), teller.note("Bruges office", subjects=["office"])]
+    then = day(teller)
+    teller.clock.on(days=1)
+    teller.supersede(ids, "Everything moved to Antwerp")
+    assert told(teller.recall(query, as_of=then))[:1] == leads
+    assert sorted(told(teller.recall("moved to Antwerp", as_of=then))) == ["Bruges office", "Ghent office"]
+
+
+def test_as_of_a_day_means_its_end(teller: Teller) -> None:
+    """What was said in the afternoon was known on that day."""
+    teller.note("Office in Ghent")
+    teller.clock.on(days=3)
+    assert told(teller.recall("office", as_of="2026-03-02")) == ["Office in Ghent"]
+    assert told(teller.recall("office", as_of="2026-03-01")) == []
+    assert told(teller.recall("office", as_of="2026-W10-1")) == ["Office in Ghent"]  # that Monday, as a week date
+
+
+def test_as_of_a_moment_to_come_is_now_and_the_answer_says_so(teller: Teller) -> None:
+    """Nobody knows what will hold; an agent must not take the answer for it."""
+    teller.note("Office in Ghent", valid_until="2026-12-31")
+    answer = teller.recall("office", as_of="2099-01-01")
+    assert (told(answer), answer.data.as_of) == (["Office in Ghent"], "")
+    assert "as_of is not over yet: this is what holds now" in answer.text
+
+
+def test_as_of_the_requirements_are_todays_and_the_past_of_a_rule_is_told(teller: Teller) -> None:
+    """A rule binds now, whatever moment is asked about; what it was then is an answer as well."""
+    old = teller.note("Priya avoids peanuts", klass="allergy", subjects=["priya"])
+    then = day(teller)
+    teller.clock.on(days=30)
+    teller.supersede(old, "Priya avoids all nuts")
+    answer = teller.recall("what did Priya avoid", as_of=then)
+    assert (told(answer), rules(answer)) == (["Priya avoids peanuts"], ["Priya avoids all nuts"])
+
+
+# Questions about the past
+
+
+@pytest.mark.parametrize("query", ["What did Priya originally avoid?", "What did Priya avoid?"])
+def test_the_history_of_a_rule_is_told_where_the_past_is_asked_about(teller: Teller, query: str) -> None:
+    """Else a rule could never be asked what it was; a question about the present needs the rule alone."""
+    teller.line("Priya avoids peanuts", "Priya avoids all nuts", klass="allergy", subjects=["priya"])
+    answer = teller.recall(query)
+    past = "originally" in query
+    assert ("history: Priya avoids peanuts" in split(answer)[0], rules(answer)) == (past, ["Priya avoids all nuts"])
+    assert "Priya avoids peanuts" in teller.recall("Priya", include_retired=True).text
+
+
+@pytest.mark.parametrize("query", ["where was the office in March 2026?", "where did the office use to be last month"])
+def test_a_question_about_the_past_brings_what_is_over(teller: Teller, query: str) -> None:
+    """An expired note is an answer to it, and the reply says that history is shown."""
+    teller.note("Office in Ghent", valid_until="2026-04-01")
+    teller.clock.on(days=50)
+    answer = teller.recall(query)
+    assert told(answer) == ["Office in Ghent"]
+    assert "* EXPIRED: Office in Ghent" in answer.text
+    assert "asks about the past: history is shown and age does not count" in answer.text
+
+
+def test_what_was_said_in_the_time_asked_about_comes_first(knowing: Teller) -> None:
+    """Above what fits the words better."""
+    knowing.note("Retro: the release was late")
+    knowing.clock.on(days=60)
+    knowing.note("The release retro of this quarter: the release was late again, retro")
+    assert told(knowing.recall("what did the release retro say in March?"))[0] == "Retro: the release was late"
+
+
+def test_originally_turns_recency_round(teller: Teller) -> None:
+    """Of two that fit alike, the older one leads."""
+    for name in ("alpha", "beta"):
+        teller.note(f"sprint goal {name}", klass="working_context")
+        teller.clock.on(days=20)
+    assert [told(teller.recall(query))[0][-5:].strip() for query in ("sprint goal", "originally sprint goal")] == [
+        "beta",
+        "alpha",
+    ]
+
+
+# What is over
+
+
+def test_what_is_over_is_told_only_where_it_is_asked_for_and_is_counted_otherwise(teller: Teller) -> None:
+    """Nothing is dropped in silence."""
+    teller.note("Office in Ghent", valid_until="2026-03-10")
+    teller.clock.on(days=30)
+    answer = teller.recall("office")
+    assert told(answer) == []
+    assert "1 matching memories are over or erased; include_retired shows them" in answer.text
+    assert told(teller.recall("office", include_retired=True)) == ["Office in Ghent"]
+
+
+def test_a_retracted_belief_is_reported_with_its_reason_and_its_past_only_on_request(teller: Teller) -> None:
+    """One line, so that it is not learned again; with include_retired, marked as retracted, before its history."""
+    ids = teller.line("It was the proxy", "It was the proxy of the office", subjects=["ci"])
+    teller.revoke(ids[1], "no proxy")
+    teller.revoke(ids[0], "none at all")
+    lines = [line for line in teller.recall("proxy").text.splitlines() if line.startswith(("* ", "  "))]
+    assert [line.partition(" - ")[2] for line in lines] == [
+        'retracted on 2026-03-02: "none at all"',
+        'retracted on 2026-03-02: "no proxy"',
+    ]
+    assert "* RETRACTED: It was the proxy" in teller.recall("proxy", include_retired=True).text
+
+
+def test_an_erased_successor_brings_back_neither_its_words_nor_the_old_value(teller: Teller) -> None:
+    """A tombstone stands in their place."""
+    old, new = teller.line("PIN is 1234", "PIN is 9876")
+    with teller.store.writing():
+        found = find(teller.keeper, [new])
+        stamp = teller.keeper.stamp(found.latest)
+        teller.store.append([entry(Erased(stamp.id, stamp.at, new), found)])
+    assert teller.status(old, new) == "superseded, erased"
+    assert told(teller.recall("PIN")) == []
+    assert "PIN is 1234" not in [view.text for view in teller.recall("PIN", include_retired=True).data.chains[0].lead]
+
+
+def test_a_note_whose_time_has_not_come_is_told_as_such(teller: Teller) -> None:
+    """Never as true."""
+    teller.note("Office in Bruges", valid_from="2026-06-01")
+    assert "* NOT YET TRUE: Office in Bruges" in teller.recall("office").text
+
+
+def test_a_damaged_chain_is_told_whole_and_flagged() -> None:
+    """A circle, which only an import could have made: all members, no head, a warning; a rule in it still binds."""
+    teller = Teller(clock=Clock())
+    notes = [
+        Note(note_id, f"rule {note_id}", ("tom",), "allergy", "user", teller.clock())
+        for note_id in ("0000000000000001", "0000000000000002")
+    ]
+    links = [(Link(other.id, LinkKind.UPDATE),) for other in notes[::-1]]
+    with teller.store.writing():
+        for note, to in zip(notes, links, strict=True):
+            event = Remembered(note, to)
+            teller.store.append([Entry(event, notes[0].id, subjects=("tom",), klasses=("allergy",))])
+    assert "DAMAGED" in teller.constraints(["tom"]).text
+    assert len(rules(teller.recall("anything", subjects=["tom"]))) == 2

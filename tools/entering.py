@@ -1,0 +1,163 @@
+"""From a query to the chains it enters: both channels of the search, closure, and the score of each entry."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from stilltrue.chain import Chain, Telling, chains, tell
+from stilltrue.errors import StoreTrouble
+from stilltrue.lifecycle import Member
+from stilltrue.ranking import Candidate, Recency, score
+from stilltrue.words import telling
+from store.port import ChainRecord, Count, Hit, Vector
+from tools.keeper import Keeper
+
+_DAY = timedelta(days=1)
+_WORDS = 2_000
+"""Characters of a query that the full text looks at; the rest of a longer one adds noise, not meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A chain that the search entered, by which notes (the best first), and its score: that of its best entry.
+
+    `today` is the chain as it is now, where `chain` is folded as of an earlier moment.
+    """
+
+    chain: Chain
+    today: Chain
+    entries: tuple[str, ...]
+    score: float
+    vector: Vector | None
+
+    @property
+    def telling(self) -> Telling:
+        # Only what is newer than the best entry must be told: nearly every note of a long chain is an entry.
+        return tell(self.chain, self.entries[:1], self.today if self.today is not self.chain else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What both channels found."""
+
+    by_vector: tuple[Hit, ...]
+    by_text: tuple[Hit, ...]
+    query: Vector | None
+
+
+def search(keeper: Keeper, asked: str, subjects: Collection[str]) -> tuple[Hits, str | None]:
+    """What both channels find; where one cannot answer, what the other does, and why."""
+    scope = subjects or None
+    vector: Vector | None = None
+    by_vector: Sequence[Hit] = ()
+    by_text: Sequence[Hit] = ()
+    problems = []
+    # The requirements need neither a model nor an index, and they must come through whatever happens to either.
+    try:
+        embedder, problem = keeper.embedder()
+        if embedder is not None:
+            vector = embedder.embed([asked])[0]
+            by_vector = keeper.store.by_vector(vector, scope, keeper.candidates)
+    except Exception as trouble:
+        problem = f"the search by meaning failed: {trouble}"
+    if problem:
+        problems.append(f"searched by words only, since {problem}")
+    try:
+        by_text = keeper.store.by_text(telling(asked[:_WORDS]), scope, keeper.candidates)
+    except StoreTrouble as trouble:
+        problems.append(f"the search by words failed: {trouble}")
+    return Hits(tuple(by_vector), tuple(by_text), vector), "; ".join(problems) or None
+
+
+def counts_of(keeper: Keeper, records: Sequence[ChainRecord], session: str) -> dict[str, Count]:
+    ids = [event.id for record in records for event in record.events if event.id == event.note_id]
+    return keeper.store.usage.counts(ids, session)
+
+
+def enter(
+    keeper: Keeper,
+    hits: Hits,
+    records: Sequence[ChainRecord],
+    counts: Mapping[str, Count],
+    recency: Recency,
+    moment: datetime | None,
+    now: datetime,
+) -> list[Entered]:
+    """The closed chains of the hits, each scored by its best entry.
+
+    As of an earlier moment, a chain that did not exist yet is not entered. What a later merge made one chain was
+    several then: a note that existed enters its own, one that came later all that it has become.
+    """
+    similarity, lexical = _best(hits)
+    today = {
+        note_id: chain for record in records for chain in chains(record.events, now) for note_id in chain.members
+    }
+    found = [note_id for note_id in {**similarity, **lexical} if note_id in today]
+    candidates = [
+        _candidate(keeper, today[note_id].members[note_id], counts[note_id], similarity, lexical, recency, now)
+        for note_id in found
+    ]
+    scored = dict(zip(found, score(candidates, keeper.policy, recency), strict=True))
+    vectors = {note_id: vector for record in records for note_id, vector in record.vectors.items()}
+    by_chain: dict[str, list[str]] = {}
+    for note_id in sorted(found, key=lambda each: (-scored[each], each)):
+        by_chain.setdefault(today[note_id].id, []).append(note_id)
+    then: dict[str, list[Chain]] = {}
+    if moment is not None:
+        events = [event for record in records for event in record.events]
+        for chain in chains(events, moment, recorded_until=moment):
+            then.setdefault(today[chain.id].id, []).append(chain)
+    entered = []
+    for chain_id, every in by_chain.items():
+        parts = [today[chain_id]] if moment is None else then.get(chain_id, [])
+        existed = {note_id for chain in parts for note_id in chain.members}
+        for chain in parts:
+            entries = [note_id for note_id in every if note_id in chain.members or note_id not in existed]
+            if entries:
+                leading = next((vectors[lead] for lead in chain.lead if lead in vectors), None)
+                entered.append(Entered(chain, today[chain_id], tuple(entries), scored[entries[0]], leading))
+    return entered
+
+
+def _best(hits: Hits) -> tuple[dict[str, float], dict[str, float]]:
+    """Each note's best cosine and best BM25 over all the ways in; a row found by its words has a cosine too."""
+    similarity: dict[str, float] = {}
+    lexical: dict[str, float] = {}
+    for hit in hits.by_vector:
+        similarity[hit.note_id] = max(similarity.get(hit.note_id, -1.0), hit.score)
+    for hit in hits.by_text:
+        lexical[hit.note_id] = max(lexical.get(hit.note_id, 0.0), hit.score)
+        if hits.query is not None and hit.vector is not None:
+            cosine = float(np.dot(hits.query, hit.vector))
+            similarity[hit.note_id] = max(similarity.get(hit.note_id, -1.0), cosine)
+    return similarity, lexical
+
+
+def _candidate(
+    keeper: Keeper,
+    member: Member,
+    count: Count,
+    similarity: Mapping[str, float],
+    lexical: Mapping[str, float],
+    recency: Recency,
+    now: datetime,
+) -> Candidate:
+    note = member.note
+    touched = note.recorded_at
+    # Reading refreshes; but how something began is a question about when it was said.
+    if recency == "decay" and count.last_read_at:
+        touched = max(touched, count.last_read_at)
+    return Candidate(
+        note_id=note.id,
+        similarity=similarity.get(note.id),
+        lexical=lexical.get(note.id, 0.0),
+        age_days=(now - touched) / _DAY,
+        half_life_days=keeper.classes.of(note.klass).half_life_days,
+        importance=note.importance,
+        retrievals=count.total,
+        ratings=member.ratings,
+    )

@@ -1,0 +1,100 @@
+"""What every verb is given: the store, the embedder, the clock, the classes, the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from stilltrue.budget import TokenCounter, estimate_tokens
+from stilltrue.classes import DEFAULT_CLASS, Classes
+from stilltrue.ids import Stamp
+from stilltrue.ranking import Policy
+from stilltrue.wording import Voice
+from store.port import Embedder, Store, Vector, Way
+
+
+class Embedding(Protocol):
+    """An embedder that may still be loading, or may never come."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is none, where there will be none."""
+        ...
+
+    def get(self, wait_s: float = 0.0) -> Embedder | None:
+        """The embedder, waiting up to `wait_s` seconds for it; None where it is not there by then."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large an argument may be. Sizes are in characters but for the text's, which is in bytes of UTF-8."""
+
+    text_bytes: int = 32_768
+    subjects: int = 100
+    subject: int = 200
+    cues: int = 20
+    cue: int = 500
+    reason: int = 2_000
+    source: int = 200
+    attribute: int = 200
+    request: int = 200
+    session: int = 200
+    ids: int = 50
+    query: int = 20_000
+    budget_tokens: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Everything a verb may use, built once by the composition root.
+
+    `clock` gives the moment (UTC) and `stamp` a fresh id and time, later than the moment it is given.
+    `embed_wait_s` is how long a write waits for a model that is still loading; a read never does.
+    """
+
+    store: Store
+    embedding: Embedding
+    clock: Callable[[], datetime]
+    stamp: Callable[[datetime | None], Stamp]
+    voice: Voice
+    classes: Classes = field(default_factory=Classes)
+    policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
+    count_tokens: TokenCounter = estimate_tokens
+    default_subject: str = "user"
+    default_class: str = DEFAULT_CLASS
+    budget_tokens: int = 1_200
+    max_chains: int = 12
+    candidates: int = 50
+    refresh_floor_s: float = 60.0
+    embed_wait_s: float = 30.0
+
+    def embedder(self, wait_s: float = 0.0) -> tuple[Embedder | None, str | None]:
+        """The embedder if its vectors may be used with this store, or why not.
+
+        Vectors of two models are never mixed: where the store's are of another, it is as if there were none.
+        """
+        embedder = self.embedding.get(wait_s)
+        if embedder is None:
+            return None, self.embedding.problem or "the embedding model is still loading"
+        if not self.store.adopt(embedder.fingerprint):
+            return None, (
+                f"the store's vectors are of {self.store.fingerprint}, the configured model is "
+                f"{embedder.fingerprint}; configure that model again or start a new store"
+            )
+        return embedder, None
+
+    def ways(self, text: str, cues: tuple[str, ...] = ()) -> tuple[Vector | None, tuple[Way, ...], str | None]:
+        """The vector of the text's first piece, the further ways to it, and why there are no vectors, if so."""
+        embedder, problem = self.embedder(self.embed_wait_s)
+        if embedder is None:
+            return None, tuple(Way("cue", cue, None) for cue in cues), problem
+        pieces = embedder.pieces(text)
+        vectors = embedder.embed([*pieces, *cues])
+        # Full text finds the whole note in one row, so a piece carries a vector and no words of its own.
+        further = [Way("piece", "", vector) for vector in vectors[1 : len(pieces)]]
+        further += [Way("cue", cue, vector) for cue, vector in zip(cues, vectors[len(pieces) :], strict=True)]
+        return vectors[0], tuple(further), None

@@ -1,0 +1,189 @@
+"""Answer a query with what is still true: chains by rank, requirements by rule.
+
+One trip down, one trip up: when -> subjects -> search -> chains -> ranking -> packing -> requirements -> wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from stilltrue import when
+from stilltrue.budget import Omitted, Packed, Parcel, pack
+from stilltrue.ranking import diverse
+from stilltrue.requirement import requirements
+from stilltrue.subjects import names_in
+from stilltrue.wording import chain_lines, page, retraction_lines
+from store.port import Count
+from tools import intake
+from tools.answers import Answer, ChainView, OmittedView, Recalled, chain_view, requirement_view
+from tools.constraints import packed_requirements, required, unknown
+from tools.entering import Entered, counts_of, enter, search
+from tools.keeper import Keeper
+
+
+def recall(
+    keeper: Keeper,
+    query: str,
+    *,
+    subjects: Sequence[str] | None = None,
+    budget_tokens: int | None = None,
+    as_of: str | None = None,
+    include_retired: bool = False,
+    session: str = "",
+) -> Answer:
+    """The chains that answer the query, whole, best first, within the budget; then every requirement in play.
+
+    Without `subjects`, those in play are the default one, those the query names, and those of the chains that
+    are delivered. Raises Refused for a query, subject, budget or date that is none.
+    """
+    asked = intake.query(query, keeper.limits)
+    given = intake.subjects(subjects, keeper.limits)
+    budget = intake.budget(budget_tokens, keeper.budget_tokens, keeper.limits)
+    conversation = intake.session(session, keeper.limits)
+    now = keeper.clock()
+    intent = when.read(asked, now.astimezone(keeper.voice.zone))
+    moment = intake.moment("as_of", as_of, keeper.voice, "end") or intent.as_of
+    notices = unknown(keeper, given)
+    if moment is not None and moment >= now:
+        moment = None
+        if as_of:
+            notices.append("as_of is not over yet: this is what holds now")
+
+    hits, degraded = search(keeper, asked, given)
+    if degraded:
+        notices.append(f"DEGRADED: {degraded}")
+    records = keeper.store.chains({hit.chain for hit in [*hits.by_vector, *hits.by_text]})
+    counts = counts_of(keeper, records, conversation)
+    entered = enter(keeper, hits, records, counts, intent.recency, moment, now)
+    whole = include_retired or intent.history
+    told, retired = _tellable(entered, whole)
+    ranked = _ranked(keeper, told, intent)
+    if retired:
+        notices.append(f"{retired} matching memories are over or erased; include_retired shows them")
+    if not records:
+        notices.append("no note of these subjects matches" if given else "nothing is stored yet that could match")
+
+    # A chain that binds somebody is told with the requirements, where no budget applies, and not twice.
+    aside = {each.chain.id for each in ranked if _ruled(keeper, each, given, whole or moment is not None)}
+    free = [each for each in ranked if each.chain.id not in aside][: keeper.max_chains]
+    packed, omitted = _packed(keeper, free, counts, budget, shown_whole=whole)
+    delivered = {each.parcel.key for each in packed}
+    reached = [each for each in ranked[: keeper.max_chains] if _ruled(keeper, each, given, past=False)]
+    in_play = set(given) or {keeper.default_subject, *_named(keeper, asked)}
+    if not given:
+        for each in [*(each for each in free if each.chain.id in delivered), *reached]:
+            in_play |= each.today.subjects
+    held = required(keeper, in_play)
+    rules = packed_requirements(keeper, held)
+
+    _mark_read(keeper, [each for each in free if each.chain.id in delivered], counts, conversation, now)
+    if moment is not None:
+        notices.append(f"as of {keeper.voice.time(moment)}: what was known then; requirements are today's")
+    elif intent.words:
+        notices.append(f"'{intent.words}' asks about the past: history is shown and age does not count")
+    views = {each.chain.id: each for each in free}
+    data = Recalled(
+        chains=tuple(_view(keeper, views[each.parcel.key], each, counts) for each in packed),
+        requirements=tuple(requirement_view(each, keeper.voice) for each in held),
+        omitted=tuple(OmittedView(each.key, each.tokens) for each in omitted),
+        subjects=tuple(sorted(in_play)),
+        tokens=sum(each.tokens for each in packed),
+        requirement_tokens=sum(each.tokens for each in rules),
+        degraded=bool(degraded),
+        as_of=keeper.voice.time(moment) if moment else "",
+        notices=tuple(notices),
+    )
+    return Answer(page(packed, omitted, rules, in_play, notices), data)
+
+
+def _tellable(entered: Sequence[Entered], include_retired: bool) -> tuple[list[Entered], int]:
+    """The chains that may be told, and how many are over: expired or erased, with no retraction to report."""
+    told = [
+        each
+        for each in entered
+        if include_retired
+        or not each.chain.retired
+        or any(each.chain.members[note_id].revocation for note_id in each.chain.lead)
+    ]
+    return told, len(entered) - len(told)
+
+
+def _ranked(keeper: Keeper, entered: Sequence[Entered], intent: when.Intent) -> list[Entered]:
+    """Best first, with diversity between the chains; where a time is asked about, what is of it comes first."""
+    order = diverse([each.score for each in entered], [each.vector for each in entered], keeper.policy.mmr_lambda)
+    ranked = [entered[position] for position in order]
+    if intent.span is None:
+        return ranked
+    start, end = intent.span
+    return sorted(ranked, key=lambda each: not any(_touches(each, note, start, end) for note in each.chain.members))
+
+
+def _touches(entered: Entered, note_id: str, start: datetime, end: datetime) -> bool:
+    """Whether the note was recorded, or had stated times of validity, in the span."""
+    note = entered.chain.members[note_id].note
+    if start <= note.recorded_at < end:
+        return True
+    if note.valid_from is None and note.valid_until is None:
+        return False
+    return (note.valid_from is None or note.valid_from < end) and (
+        note.valid_until is None or note.valid_until > start
+    )
+
+
+def _ruled(keeper: Keeper, entered: Entered, subjects: Collection[str], past: bool) -> bool:
+    """Whether all that is asked of the chain stands in the requirements section once its subjects are in play.
+
+    That section tells what binds and what is newer. Where the past is asked about, what came before is told above.
+    """
+    held = requirements([entered.today], keeper.classes, subjects or None)
+    if not held or not past:
+        return bool(held)
+    return entered.today.closure(member.id for member in held[0].binding) >= entered.chain.members.keys()
+
+
+def _packed(
+    keeper: Keeper, entered: Sequence[Entered], counts: dict[str, Count], budget: int, *, shown_whole: bool
+) -> tuple[list[Packed], list[Omitted]]:
+    parcels = []
+    for each in entered:
+        if each.chain.retired and not shown_whole:
+            lines = retraction_lines(each.chain, each.entries, keeper.voice)
+        else:
+            lines = chain_lines(each.telling, keeper.voice, _seen(each, counts))
+        parcels.append(Parcel(each.chain.id, lines))
+    return pack(parcels, budget, keeper.count_tokens)
+
+
+def _seen(entered: Entered, counts: dict[str, Count]) -> tuple[int, int]:
+    """How often the leads of the chain were delivered: in this session and in all."""
+    told = [counts[note_id] for note_id in entered.chain.lead if note_id in counts]
+    return max((each.session for each in told), default=0), max((each.total for each in told), default=0)
+
+
+def _mark_read(
+    keeper: Keeper,
+    delivered: Sequence[Entered],
+    counts: dict[str, Count],
+    session: str,
+    now: datetime,
+) -> None:
+    """Count the delivered heads as read, at most once in the refresh floor for each session."""
+    heads = {note_id for each in delivered for note_id in each.chain.lead}
+    floor = now - timedelta(seconds=keeper.refresh_floor_s)
+    due = [
+        note_id
+        for note_id in sorted(heads)
+        if (last := counts.get(note_id, Count()).session_read_at) is None or last <= floor
+    ]
+    keeper.store.usage.record(due, session, now)
+
+
+def _named(keeper: Keeper, asked: str) -> list[str]:
+    """The known subjects that the query names."""
+    return keeper.store.subjects(names_in(asked))
+
+
+def _view(keeper: Keeper, entered: Entered, packed: Packed, counts: dict[str, Count]) -> ChainView:
+    shown = [line.note_id for line in packed.lines]
+    return chain_view(entered.telling, shown, keeper.voice, packed.hidden, _seen(entered, counts))

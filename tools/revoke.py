@@ -1,0 +1,29 @@
+"""Withdraw a note that has no successor, with a reason."""
+
+from __future__ import annotations
+
+from stilltrue.event import Revoked
+from stilltrue.lifecycle import Step
+from tools import intake
+from tools.answers import Answer
+from tools.changed import changed
+from tools.keeper import Keeper
+from tools.lookup import entry, find, require
+
+
+def revoke(keeper: Keeper, note_id: str, reason: str) -> Answer:
+    """Append a revocation, and answer with what holds now in the chain of the note.
+
+    Refused, with nothing written, where the id is unknown, the reason blank, or the note revoked or erased.
+    """
+    target = intake.note_ids([note_id], keeper.limits)[0]
+    why = intake.phrase("reason", reason, keeper.limits.reason, required=True) or ""
+    # The reason is a way into the chain: "it was the proxy" is what a later question will be about.
+    vector, _, degraded = keeper.ways(why)
+    with keeper.store.writing():
+        found = find(keeper, [target])
+        require(Step.REVOKE, found.member(target), found.chain_of(target), keeper)
+        stamp = keeper.stamp(found.latest)
+        revoked = Revoked(stamp.id, stamp.at, target, why)
+        keeper.store.append([entry(revoked, found, vector)])
+    return changed(keeper, found, revoked, "Revoked", degraded)
