@@ -1,0 +1,24 @@
+"""Write what follows from tables in the code: config.example.toml and the tables of docs/configuration.md.
+
+Run it as `make docs` after a change to server/sections.py; tests/test_config.py fails until then.
+"""
+
+from pathlib import Path
+
+from server.config_text import example, reference
+
+ROOT = Path(__file__).resolve().parent.parent
+BEGIN = "<!-- begin: written by `make docs` -->\n"
+END = "<!-- end -->\n"
+
+
+def block(text: str) -> str:
+    """What stands between the marks of a page."""
+    return text.split(BEGIN, 1)[1].split(END, 1)[0]
+
+
+if __name__ == "__main__":
+    (ROOT / "config.example.toml").write_text(example(), encoding="utf-8", newline="\n")
+    page = ROOT / "docs" / "configuration.md"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace(block(text), f"\n{reference()}\n"), encoding="utf-8", newline="\n")

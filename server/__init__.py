@@ -1,0 +1,1 @@
+"""The door that clients come through."""

@@ -1,0 +1,103 @@
+"""The command line: `serve`, `demo`, `status`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from server.config import Config, load
+from stilltrue import __version__
+from stilltrue.__main__ import quiet_stdout
+from stilltrue.errors import BadConfig, StilltrueError, StoreTrouble
+
+_BAD_CONFIG = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code: 0 done, 1 it failed, 2 the command line or a setting is wrong."""
+    options = _parser().parse_args(argv)
+    try:
+        config = load(_flags(options), file=options.config)
+        logging.basicConfig(
+            level=config.server.log_level.upper(), stream=sys.stderr, format="stilltrue: %(levelname)s: %(message)s"
+        )
+        return int(options.run(options, config))
+    except BadConfig as error:
+        print(f"stilltrue: {error}", file=sys.stderr)
+        return _BAD_CONFIG
+    except StilltrueError as error:
+        print(f"stilltrue: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="stilltrue", description="A memory for LLM agents which returns what is still true."
+    )
+    parser.add_argument("--version", action="version", version=f"stilltrue {__version__}")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--config", metavar="FILE", help="the configuration file")
+    common.add_argument("--store", metavar="DIR", help="where the store lies (store.uri)")
+    common.add_argument(
+        "--set", metavar="SECTION.KEY=VALUE", action="append", default=[], help="any setting, by its name; repeatable"
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    serve = commands.add_parser("serve", parents=[common], help="serve MCP over stdin and stdout")
+    serve.add_argument("--ephemeral", action="store_true", help="keep the memory in this process only")
+    serve.set_defaults(run=_serve)
+    demo = commands.add_parser("demo", parents=[common], help="play the two stories that it exists for")
+    demo.add_argument("--keep", metavar="DIR", help="leave the store of the demo there to look at")
+    demo.set_defaults(run=_demo)
+    status = commands.add_parser("status", parents=[common], help="say what the store holds and whether it is well")
+    status.set_defaults(run=_status)
+    return parser
+
+
+def _flags(options: argparse.Namespace) -> dict[str, str]:
+    flags: dict[str, str] = {}
+    for each in options.set:
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise BadConfig(f"--set {each}: a setting is given as SECTION.KEY=VALUE.", "")
+        flags[name.strip()] = value
+    if options.store:
+        flags["store.uri"] = options.store
+    return flags
+
+
+def _serve(options: argparse.Namespace, config: Config) -> int:
+    with quiet_stdout():
+        from server import stdio
+        from server.app import build
+        from server.wiring import Home
+
+        home = Home(config, ephemeral=options.ephemeral)
+        print(f"stilltrue {__version__}: the store is {home.location}", file=sys.stderr)
+        app = build(home)
+    stdio.serve(app, home.close)
+    return 0
+
+
+def _demo(options: argparse.Namespace, config: Config) -> int:
+    from server.demo import run
+
+    return run(options.keep)
+
+
+def _status(options: argparse.Namespace, config: Config) -> int:
+    from server.wiring import Home
+
+    home = Home(config)
+    health = home.keeper().store.health()
+    print(f"store:     {health.location}")
+    print(f"schema:    version {health.schema_version}")
+    print(f"vectors:   {health.fingerprint or 'none yet'}")
+    print(f"notes:     {health.notes} in {health.rows} rows, {health.size_bytes:,} bytes")
+    for problem in health.problems:
+        print(f"problem:   {problem}")
+    home.close()
+    if health.problems:
+        raise StoreTrouble("The store is not well.", "See the problems above.")
+    return 0

@@ -1,0 +1,40 @@
+"""Tool schemas as every client can read them: flat, without references, unions with null or titles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_NOISE = frozenset({"title", "$defs", "$schema"})
+
+
+def portable(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with references inlined and null branches, null defaults and titles dropped.
+
+    Some clients lose a whole tool list over one `$ref` or one union with null; see docs/clients.md. An optional
+    argument is simply one that is not required; the server goes on accepting null for it.
+    """
+    plain: dict[str, Any] = _plain(schema, schema.get("$defs", {}))
+    return plain
+
+
+def _plain(schema: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_plain(each, definitions) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        target = definitions[schema["$ref"].rsplit("/", 1)[-1]]
+        schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+    if "anyOf" in schema:
+        branches = [branch for branch in schema["anyOf"] if branch.get("type") != "null"]
+        if len(branches) == 1:
+            schema = {**branches[0], **{key: value for key, value in schema.items() if key != "anyOf"}}
+    plain: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in _NOISE or (key == "default" and value is None):
+            continue
+        if key == "properties":
+            plain[key] = {name: _plain(inner, definitions) for name, inner in value.items()}
+        else:
+            plain[key] = _plain(value, definitions)
+    return plain

@@ -1,0 +1,230 @@
+"""The table of settings: every key with its default, the line that explains it, and what a value has to be.
+
+Each section is a frozen dataclass and each field is one key. Reading, the example file and the reference all
+follow from this table (server/config.py); a key that is added here is read, shown and documented.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from datetime import UTC, tzinfo
+from math import inf
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from stilltrue.classes import DEFAULT_CLASS
+from stilltrue.note import canonical_subject
+
+T = TypeVar("T")
+
+PREFIX = "STILLTRUE_"
+"""What every environment variable of ours begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a value has to be: its type, the rule in words, the rule, and the one spelling we keep of it."""
+
+    kind: type
+    wanted: str
+    holds: Callable[[Any], bool]
+    tidy: Callable[[Any], Any] = lambda value: value
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One line of the table. `section` is "recall", or "classes.NAME" for the keys of a class."""
+
+    section: str
+    name: str
+    default: Any
+    doc: str
+    check: Check
+
+    @property
+    def dotted(self) -> str:
+        """As flags and messages call it: recall.budget_tokens."""
+        return f"{self.section}.{self.name}"
+
+    @property
+    def variable(self) -> str:
+        """As the environment calls it: STILLTRUE_RECALL_BUDGET_TOKENS."""
+        return PREFIX + self.dotted.replace(".", "_").upper()
+
+
+def number(low: float, high: float) -> Check:
+    """A number between two bounds, both included. NaN is between no bounds."""
+    return Check(float, f"a number from {low:.7g} to {high:.7g}", lambda value: low <= value <= high)
+
+
+def whole(low: int, high: int) -> Check:
+    """A whole number between two bounds, both included."""
+    return Check(int, f"a whole number from {low} to {high}", lambda value: low <= value <= high)
+
+
+def one_of(*words: str) -> Check:
+    """One of these words, in any case."""
+    return Check(str, f"one of {', '.join(words)}", lambda value: value in words, str.lower)
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """The zone of an IANA name, None where there is none. UTC needs no database; some machines have none."""
+    if name == "UTC":
+        return UTC
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # an unknown name, no relative path, a folder of zones
+        return None
+
+
+def is_folder(text: str) -> bool:
+    """Whether a folder could be called so; it need not exist."""
+    try:
+        return "://" not in text and "\0" not in text and bool(Path(text).expanduser())
+    except RuntimeError:  # "~somebody", whom this machine does not know
+        return False
+
+
+SWITCH = Check(bool, "true or false", lambda value: True)
+NAME = Check(str, "text of 1 to 200 characters", lambda value: 0 < len(value) <= 200 and value.isprintable())
+SUBJECT = Check(NAME.kind, NAME.wanted, NAME.holds, canonical_subject)
+FOLDER = Check(str, "a folder on this machine", is_folder)
+ZONE = Check(str, "an IANA time zone such as UTC or Europe/Berlin", lambda value: zone_of(value) is not None)
+DAYS = Check(float, "a number of days above 0, or inf", lambda value: value > 0)
+CLASS_NAME = Check(
+    str,
+    "1 to 40 lower-case letters, digits and underscores",
+    lambda value: re.fullmatch(r"[a-z0-9_]{1,40}", value) is not None,
+)
+
+
+def key(default: T, doc: str, check: Check) -> T:
+    """A field of a section, as a dataclass takes it."""
+    return field(default=default, metadata={"doc": doc, "check": check})
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSection:
+    """Where the memory lies."""
+
+    uri: str = key(
+        "",
+        "Folder of the store; a relative path starts in the working folder; "
+        'empty: "local" in the user\'s data folder',
+        FOLDER,
+    )
+    lock_timeout_s: float = key(30.0, "Seconds that a write waits for the write of another process", number(0, 3600))
+
+    def folder(self) -> Path:
+        """The folder of the store, absolute. It need not exist yet."""
+        if self.uri:
+            return Path(self.uri).expanduser().absolute()
+        import platformdirs
+
+        return platformdirs.user_data_path("stilltrue", appauthor=False) / "local"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSection:
+    """The model that finds notes by meaning."""
+
+    engine: Literal["auto", "onnx", "sentence-transformers", "none"] = key(
+        "auto",
+        "What runs the model; auto: onnx if it can, else sentence-transformers; none: full text alone",
+        one_of("auto", "onnx", "sentence-transformers", "none"),
+    )
+    model: str = key("sentence-transformers/all-MiniLM-L6-v2", "Name of the model", NAME)
+    path: str = key("", "Folder with the model; empty: it is looked for by its name", FOLDER)
+    allow_download: bool = key(False, "Whether a model that is not on this machine may be downloaded", SWITCH)
+    download_deadline_s: float = key(120.0, "Seconds that a download may take in all", number(1, 86400))
+    threads: int = key(1, "Threads of the model; for single queries one is fastest", whole(1, 64))
+
+    def folder(self) -> Path | None:
+        """The folder with the model, absolute; None where it is looked for by its name."""
+        return Path(self.path).expanduser().absolute() if self.path else None
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySection:
+    """What holds for a note where a call does not say it."""
+
+    default_subject: str = key(
+        "user", "Subject of a note that names none; a recall that names none has it too", SUBJECT
+    )
+    default_class: str = key(DEFAULT_CLASS, "Class of a note that names none", CLASS_NAME)
+    zone: str = key("UTC", "Time zone of a date or time that is given without one", ZONE)
+    text_limit_bytes: int = key(32768, "Longest text of a note, in bytes of UTF-8", whole(1, 1 << 20))
+
+    def tzinfo(self) -> tzinfo:
+        """The zone as `datetime` takes it."""
+        return zone_of(self.zone) or UTC
+
+
+@dataclass(frozen=True, slots=True)
+class RecallSection:
+    """How chains are ranked and packed. Requirements are told in full, whatever stands here."""
+
+    budget_tokens: int = key(1200, "Most tokens of the chains in an answer", whole(1, 1_000_000))
+    max_chains: int = key(12, "Most chains in an answer", whole(1, 1000))
+    candidates: int = key(50, "Notes that each search hands to the ranking", whole(1, 1000))
+    weight_relevance: float = key(0.7, "Weight of relevance: how well it fits the query", number(0, 1))
+    weight_recency: float = key(0.15, "Weight of recency: how lately it was read", number(0, 1))
+    weight_importance: float = key(
+        0.15, "Weight of importance; one of the three weights has to be above 0", number(0, 1)
+    )
+    lexical_share: float = key(
+        0.45, "Share of relevance that full text decides; the model decides the rest", number(0, 1)
+    )
+    retrieval_bonus: float = key(0.05, "How much importance grows with the logarithm of retrievals", number(0, 1))
+    mmr_lambda: float = key(0.7, "1: the best chains, however alike; 0: the most different ones", number(0, 1))
+    refresh_floor_s: float = key(60.0, "Seconds in which a note that is read again counts once", number(0, 86400))
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSection:
+    """The process that clients talk to."""
+
+    log_level: Literal["debug", "info", "warning", "error", "critical"] = key(
+        "warning",
+        "Least level that is logged, to stderr",
+        one_of("debug", "info", "warning", "error", "critical"),
+    )
+    structured: bool = key(True, "Whether answers carry structured content beside the text", SWITCH)
+    workers: int = key(4, "Calls that are worked on at the same time", whole(1, 64))
+
+
+SECTIONS: tuple[tuple[str, type], ...] = (
+    ("store", StoreSection),
+    ("embedding", EmbeddingSection),
+    ("memory", MemorySection),
+    ("recall", RecallSection),
+    ("server", ServerSection),
+)
+
+KEYS: tuple[Key, ...] = tuple(
+    Key(section, each.name, each.default, each.metadata["doc"], each.metadata["check"])
+    for section, kind in SECTIONS
+    for each in fields(kind)
+)
+
+CLASS_KEYS: tuple[Key, ...] = (
+    Key("classes.NAME", "requirement", False, "Whether its notes are told always and never ranked", SWITCH),
+    Key("classes.NAME", "half_life_days", inf, "Days unread in which recency halves; inf: it never does", DAYS),
+    Key(
+        "classes.NAME",
+        "cardinality",
+        "many",
+        "Notes of one attribute that a subject holds at once; one: a second brings a warning",
+        one_of("one", "many"),
+    ),
+)
+
+
+def toml(value: Any) -> str:
+    """A value as the file spells it."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)

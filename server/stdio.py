@@ -1,0 +1,107 @@
+"""Serve over stdin and stdout, and end soon: with stdin, on a signal, or with the parent process."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import BinaryIO
+
+import anyio
+from mcp.server import MCPServer
+
+_log = logging.getLogger(__name__)
+
+_PARENT_CHECK_S = 1.0
+_ESCAPES = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)"
+)
+_LOST = rb"\ufffd"
+
+
+def serve(app: MCPServer[None], close: Callable[[], None]) -> None:
+    """Run until the client is gone, then `close` and leave the process. Never returns.
+
+    It leaves by `os._exit`: threads of native libraries that are still at work would otherwise hold up the end
+    or abort it. What was acknowledged is on disk by then, and `close` writes the rest.
+    """
+    sys.stdin = io.TextIOWrapper(Whole(_take_stdin()), encoding="utf-8", errors="replace")
+    code = 0
+    try:
+        anyio.run(_run, app, close)
+    except* OSError:
+        _log.info("the client closed its end of the pipe")  # an answer was under way; nobody is left to be told
+    except* Exception:
+        _log.exception("the server ended through a fault of its own")
+        code = 1
+    _leave(close, code)
+
+
+class Whole(io.BufferedIOBase):
+    """Lines of JSON in which an escaped half of a character, which is no Unicode, stands as U+FFFD.
+
+    The SDK takes such a line for garbage and answers nothing, so a client would wait for ever over half an emoji.
+    """
+
+    def __init__(self, wire: BinaryIO) -> None:
+        self._wire = wire
+
+    def readable(self) -> bool:
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """The next line, whole, whatever size is asked for; empty at the end."""
+        line = self._wire.readline()
+        return _ESCAPES.sub(_whole, line) if b"\\u" in line else line
+
+
+def _whole(escape: re.Match[bytes]) -> bytes:
+    return _LOST if len(escape[0]) == len(_LOST) else escape[0]
+
+
+def _take_stdin() -> BinaryIO:
+    """The wire, out of the reach of child processes: they find an empty stdin."""
+    wire = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return os.fdopen(wire, "rb", closefd=False)
+
+
+async def _run(app: MCPServer[None], close: Callable[[], None]) -> None:
+    async with anyio.create_task_group() as watchers:
+        if sys.platform != "win32":
+            watchers.start_soon(_watch_signals, close)
+        watchers.start_soon(_watch_parent, close)
+        await app.run_stdio_async()
+        watchers.cancel_scope.cancel()
+
+
+async def _watch_signals(close: Callable[[], None]) -> None:
+    # The reader of stdin blocks a thread that no signal wakes, so a handler that raised would change nothing.
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for number in signals:
+            _leave(close, 128 + number)
+
+
+async def _watch_parent(close: Callable[[], None]) -> None:
+    """A client that was killed may leave its end of the pipe open in some other process."""
+    parent = os.getppid()
+    while True:
+        await anyio.sleep(_PARENT_CHECK_S)
+        if os.getppid() != parent:
+            _leave(close, 0)
+
+
+def _leave(close: Callable[[], None], code: int) -> None:
+    """Close, but for no longer than a second, and leave."""
+    closing = threading.Thread(target=close, daemon=True)
+    closing.start()
+    closing.join(timeout=1.0)
+    logging.shutdown()
+    os._exit(code)

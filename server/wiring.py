@@ -1,0 +1,207 @@
+"""The only place that builds things: the store, the embedder, the clock and the ids of one process."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from server.config import Config
+from stilltrue.errors import StilltrueError, StoreTrouble
+from stilltrue.ids import ENTROPY_BITS, Stamp, stamp
+
+if TYPE_CHECKING:
+    from store.embedding import BackgroundEmbedder
+    from store.port import Store
+    from tools.keeper import Embedding, Keeper
+
+_log = logging.getLogger(__name__)
+
+
+def utc_now() -> datetime:
+    """The clock of this process."""
+    return datetime.now(UTC)
+
+
+class Stamper:
+    """Ids and times that only go forward within this process, also where its clock jumps back."""
+
+    def __init__(self, clock: Callable[[], datetime] = utc_now) -> None:
+        self._clock = clock
+        self._last: datetime | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, after: datetime | None = None) -> Stamp:
+        """A stamp later than `after` and later than the one before it."""
+        with self._lock:
+            entropy = secrets.randbits(ENTROPY_BITS)
+            own = stamp(self._clock(), entropy, self._last)
+            self._last = own.at
+        # Events of a clock that ran ahead are followed, but do not pull the rest of this process along.
+        return own if after is None or own.at > after else stamp(own.at, entropy, after)
+
+
+class NoVectors:
+    """In place of an embedder where the configuration wants none."""
+
+    problem = "embedding.engine is none"
+
+    def get(self, wait_s: float = 0.0) -> None:
+        """Nothing, at once."""
+
+
+class Home:
+    """The store and the model of this process, built on first need and off the thread of the protocol.
+
+    Importing LanceDB takes seconds, so nothing of it happens before the handshake is answered: `warm` starts it
+    on a thread, `keeper` waits for it. A store that cannot be opened is tried again by the next call.
+    """
+
+    def __init__(self, config: Config, *, ephemeral: bool = False, clock: Callable[[], datetime] = utc_now) -> None:
+        self._config = config
+        self._clock = clock
+        self._ephemeral = ephemeral
+        self._lock = threading.Lock()
+        self._keeper: Keeper | None = None
+        self._store: Store | None = None
+        self._embedder: BackgroundEmbedder | None = None
+        self._tender: threading.Thread | None = None
+        self._due = threading.Event()
+        self._closing = threading.Event()
+
+    @property
+    def config(self) -> Config:
+        return self._config
+
+    @property
+    def location(self) -> str:
+        """Where the store lies, resolved."""
+        return "memory" if self._ephemeral else str(self._config.store.folder())
+
+    def warm(self) -> None:
+        """Open the store and load the model in the background, and say on stderr what is wrong with either."""
+        threading.Thread(target=self._warm, name="warm", daemon=True).start()
+
+    def keeper(self) -> Keeper:
+        """What the verbs are given. Raises StoreTrouble where the store cannot be opened."""
+        with self._lock:
+            if self._keeper is None:
+                if self._closing.is_set():
+                    raise StoreTrouble("The server is shutting down.", "Call again once it has been restarted.")
+                self._keeper = self._build()
+            return self._keeper
+
+    def written(self) -> None:
+        """Something was stored or counted: upkeep may be due."""
+        self._due.set()
+
+    @property
+    def embedding_state(self) -> str:
+        """`loading`, `ready`, `degraded`, or `off` where no model is configured."""
+        return self._embedder.state if self._embedder else "off"
+
+    def close(self) -> None:
+        """Write the counts that are still in memory and let go of the store. May be called at any moment, twice."""
+        self._closing.set()
+        self._due.set()
+        store, self._store = self._store, None
+        if store is not None:
+            try:
+                store.close()
+            except StilltrueError as trouble:
+                _log.warning("the last retrieval counts were not written: %s", trouble)
+
+    def _warm(self) -> None:
+        try:
+            keeper = self.keeper()
+            space, embedder = keeper.store.fingerprint, keeper.embedding.get(_MODEL_WAIT_S)
+            if space and embedder and space != embedder.fingerprint:
+                _log.error("memories are found by their words only: %s", keeper.embedder()[1])
+        except StilltrueError as trouble:
+            _log.error("%s", trouble)
+        except Exception:
+            _log.exception("the store at %s could not be opened", self.location)
+
+    def _build(self) -> Keeper:
+        from stilltrue.ranking import Policy
+        from stilltrue.wording import Voice
+        from tools.keeper import Keeper, Limits
+
+        config, recall = self._config, self._config.recall
+        self._store = self._open()
+        embedding = self._load_embedder()
+        self._tender = threading.Thread(target=self._tend, name="upkeep", daemon=True)
+        self._tender.start()
+        return Keeper(
+            store=self._store,
+            embedding=embedding,
+            clock=self._clock,
+            stamp=Stamper(self._clock),
+            voice=Voice(config.memory.tzinfo()),
+            classes=config.classes,
+            policy=Policy(
+                relevance=recall.weight_relevance,
+                recency=recall.weight_recency,
+                importance=recall.weight_importance,
+                lexical_share=recall.lexical_share,
+                retrieval_bonus=recall.retrieval_bonus,
+                mmr_lambda=recall.mmr_lambda,
+            ),
+            limits=Limits(text_bytes=config.memory.text_limit_bytes),
+            default_subject=config.memory.default_subject,
+            default_class=config.memory.default_class,
+            budget_tokens=recall.budget_tokens,
+            max_chains=recall.max_chains,
+            candidates=recall.candidates,
+            refresh_floor_s=recall.refresh_floor_s,
+        )
+
+    def _open(self) -> Store:
+        if self._ephemeral:
+            from store.ephemeral import EphemeralStore
+
+            return EphemeralStore()
+        from store.lance import open_store
+
+        return open_store(self.location, lock_timeout_s=self._config.store.lock_timeout_s)
+
+    def _load_embedder(self) -> Embedding:
+        from store.embedding import BackgroundEmbedder, load_embedder
+
+        chosen = self._config.embedding
+        if chosen.engine == "none":
+            return NoVectors()
+        if self._embedder is None:
+            self._embedder = BackgroundEmbedder(
+                lambda: load_embedder(
+                    chosen.engine,
+                    model=chosen.model,
+                    path=str(folder) if (folder := chosen.folder()) else None,
+                    allow_download=chosen.allow_download,
+                    download_deadline_s=chosen.download_deadline_s,
+                    threads=chosen.threads,
+                )
+            )
+            self._embedder.start()
+        return self._embedder
+
+    def _tend(self) -> None:
+        """Upkeep on a thread of its own, a little after something was written; trouble is told and tried again."""
+        while not self._closing.is_set():
+            self._due.wait()
+            self._due.clear()
+            if self._closing.wait(_TEND_AFTER_S):
+                return
+            store = self._store
+            try:
+                if store is not None:
+                    store.tend()
+            except Exception as trouble:
+                _log.warning("upkeep of the store failed and will be tried again: %s", trouble)
+
+
+_TEND_AFTER_S = 2.0
+_MODEL_WAIT_S = 600.0
