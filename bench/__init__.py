@@ -1,0 +1,1 @@
+"""The measurements behind the product's claims, for anyone to run: `python -m bench NAME`."""

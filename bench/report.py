@@ -1,0 +1,48 @@
+"""How a benchmark tells its result: a table for people, what it ran on, and one line of JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+PACKAGES = ("stilltrue", "mcp", "lancedb", "onnxruntime", "numpy")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Columns under their heads, numbers to the right."""
+    cells = [[str(each) for each in row] for row in rows]
+    widths = [max(len(row[column]) for row in [list(head), *cells]) for column in range(len(head))]
+    first = [f"{name:<{width}}" for name, width in zip(head, widths, strict=True)]
+    lines = ["  ".join(first), "  ".join("-" * width for width in widths)]
+    lines += ["  ".join(_aligned(cell, width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    return "\n".join(lines)
+
+
+def finish(result: Mapping[str, Any], seed: int | None = None) -> None:
+    """Say on what it ran, and end with the result as one line of JSON."""
+    packages = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    drawn = seed if seed is not None else "none, nothing is drawn"
+    print(f"\nseed {drawn}; Python {platform.python_version()}, {packages}")
+    print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors{load}")
+    print(json.dumps(result), flush=True)
+
+
+def _aligned(cell: str, width: int) -> str:
+    number = cell.replace(".", "").replace(",", "").replace("-", "").replace("%", "").replace("x", "").strip()
+    return f"{cell:>{width}}" if number.isdigit() else f"{cell:<{width}}"
+
+
+def _version(package: str) -> str:
+    if package == "stilltrue":
+        from stilltrue import __version__
+
+        return __version__
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
