@@ -189,19 +189,27 @@ class Home:
         return self._embedder
 
     def _tend(self) -> None:
-        """Upkeep on a thread of its own, a little after something was written; trouble is told and tried again."""
+        """Upkeep on a thread of its own: a little after something happened, and once more when it has been quiet.
+
+        The round in the quiet is what brings a burst of writes back to its compacted size. Trouble is told and
+        tried again.
+        """
         while not self._closing.is_set():
             self._due.wait()
-            self._due.clear()
-            if self._closing.wait(_TEND_AFTER_S):
-                return
-            store = self._store
-            try:
-                if store is not None:
-                    store.tend()
-            except Exception as trouble:
-                _log.warning("upkeep of the store failed and will be tried again: %s", trouble)
+            for pause_s in _TEND_AFTER_S:
+                self._due.clear()
+                if self._closing.wait(pause_s):
+                    return
+                store = self._store
+                try:
+                    if store is not None:
+                        store.tend()
+                except Exception as trouble:
+                    _log.warning("upkeep of the store failed and will be tried again: %s", trouble)
 
 
-_TEND_AFTER_S = 2.0
+_TEND_AFTER_S = (2.0, 8.0)
+"""Seconds to wait before a round of upkeep; the second round only comes where nothing happens meanwhile."""
+
 _MODEL_WAIT_S = 600.0
+"""How long a start waits, in the background, to say on stderr that the model is not that of the store."""

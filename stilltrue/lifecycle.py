@@ -107,6 +107,22 @@ class _Tally:
     erased_at: datetime | None = None
     ratings: int = 0
 
+    def took_effect(self, moment: datetime) -> bool:
+        """Whether its time has come by then. What was revoked before its time never replaced anything."""
+        start = self.remembered.note.valid_from
+        return start is None or (start <= moment and not (self.revocation and self.revocation.at < start))
+
+    def retires(self, moment: datetime) -> bool:
+        """Whether it keeps what it replaced superseded: not revoked, already valid, and not expired.
+
+        An erased note goes on as it was when it was erased. Forgetting it must not bring the old value back; but
+        where it had fallen away before, forgetting it must not lift a requirement that binds again since.
+        """
+        end = self.remembered.note.valid_until
+        return (
+            self.revocation is None and self.took_effect(moment) and (end is None or end > (self.erased_at or moment))
+        )
+
 
 def fold(events: Iterable[Event], moment: datetime, recorded_until: datetime | None = None) -> dict[str, Member]:
     """Every note of the events with its status at `moment`, in log order, by id.
@@ -164,22 +180,8 @@ def _member(
     tally = tallies[note_id]
     note = tally.remembered.note
 
-    def stands(other: str) -> bool:
-        """Not revoked, not expired and already valid: only such a note keeps another superseded."""
-        rival = tallies[other]
-        return (
-            rival.erased_at is None
-            and rival.revocation is None
-            and not _expired(rival.remembered.note, moment)
-            and not _not_yet(rival.remembered.note, moment)
-        )
-
-    def retires(other: str) -> bool:
-        # An erased successor keeps what it replaced superseded: forgetting must not bring the old value back.
-        return stands(other) or tallies[other].erased_at is not None
-
-    retiring, fallen = _search(note_id, successors, retires)
-    fallen = [other for other in fallen if not _not_yet(tallies[other].remembered.note, moment)]
+    retiring, fallen = _search(note_id, successors, lambda other: tallies[other].retires(moment))
+    fallen = [other for other in fallen if tallies[other].took_effect(moment)]
     if tally.erased_at is not None:
         status = Status.ERASED
     elif tally.revocation is not None:

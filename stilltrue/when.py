@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Literal
 
 from stilltrue.ranking import Recency
@@ -126,7 +127,7 @@ ENGLISH = Language(
     as_of="as of",
 )
 
-_MARGIN = {"day": timedelta(days=1), "week": timedelta(days=4), "month": timedelta(days=16)}
+_MARGIN = MappingProxyType({"day": timedelta(days=1), "week": timedelta(days=4), "month": timedelta(days=16)})
 _MONTH_NEEDS_CAPITAL = frozenset({"may", "march"})
 _MONTH_IS_A_NAME = frozenset({"jan", "april", "may", "june", "august"})
 

@@ -114,12 +114,15 @@ def requirement_lines(requirement: Requirement, voice: Voice) -> tuple[Line, ...
     return tuple(lines)
 
 
-def mark_of(member: Member, chain: Chain, voice: Voice) -> str:
-    """What the log says of a note besides its words: what replaced it, why, since when. Empty if it just holds."""
+def mark_of(member: Member, chain: Chain, voice: Voice, above: Sequence[str] = ()) -> str:
+    """What the log says of a note besides its words: what replaced it, why, since when. Empty if it just holds.
+
+    `above` are the leads that stand right above it: a successor that is the only one needs no naming.
+    """
     known = chain.members
     match member.status:
         case Status.SUPERSEDED:
-            return _superseded(member, chain, voice)
+            return _superseded(member, chain, voice, above)
         case Status.REVOKED if member.revocation:
             why = indented(member.revocation.reason)
             by = f"; replaced by {_ids(member.superseders)}" if member.superseders else ""
@@ -139,7 +142,8 @@ def mark_of(member: Member, chain: Chain, voice: Voice) -> str:
 
 def mark_told(member: Member, telling: Telling, voice: Voice) -> str:
     """The mark of a member of the told chain and, as of an earlier moment, what is known of it today."""
-    marks = (mark_of(member, telling.chain, voice), _hindsight(member, telling, voice))
+    above = () if telling.today else telling.chain.lead
+    marks = (mark_of(member, telling.chain, voice, above), _hindsight(member, telling, voice))
     return "; ".join(mark for mark in marks if mark)
 
 
@@ -224,7 +228,7 @@ def _warning(chain: Chain) -> str:
     return ""
 
 
-def _superseded(member: Member, chain: Chain, voice: Voice) -> str:
+def _superseded(member: Member, chain: Chain, voice: Voice, above: Sequence[str] = ()) -> str:
     said = []
     for other_id in member.superseders:
         other = chain.members[other_id]
@@ -234,8 +238,7 @@ def _superseded(member: Member, chain: Chain, voice: Voice) -> str:
         kind = next((link.kind for link in other.links if link.to == member.id), LinkKind.UPDATE)
         verb = "WRONG, corrected" if kind is LinkKind.CORRECTION else "no longer true, replaced"
         why = f': "{indented(other.reason)}"' if other.reason else ""
-        # The only lead needs no naming: it stands right above.
-        by = "" if chain.lead == (other_id,) else f" by [{other_id}]"
+        by = "" if [*above] == [other_id] else f" by [{other_id}]"
         said.append(f"{verb}{by} on {voice.day(other.note.recorded_at)}{why}")
     return "; ".join(said)
 
@@ -276,9 +279,15 @@ def _refines(member: Member, chain: Chain, voice: Voice) -> str:
 def _hindsight(member: Member, telling: Telling, voice: Voice) -> str:
     """What is known today of a note that is told as of an earlier moment, where that differs."""
     now = telling.today.members.get(member.id) if telling.today else None
-    if telling.today is None or now is None or now.status is member.status:
+    if telling.today is None or now is None:
         return ""
     mark = mark_of(now, telling.today, voice)
+    if now.status is member.status:
+        # The same status can have another cause by now: revoked again, for another reason.
+        superseded = now.status is Status.SUPERSEDED
+        before = member.superseders if superseded else mark_of(member, telling.chain, voice)
+        if before == (now.superseders if superseded else mark):
+            return ""
     return f"KNOWN TODAY: {mark}" if mark else f"KNOWN TODAY: {now.status}"
 
 

@@ -23,9 +23,11 @@ def contract(log: list[Event], moment: datetime) -> dict[str, str]:
     """The status of every note by the lines of the contract, as plainly and slowly as they read."""
     notes = {event.id: event for event in log if isinstance(event, Remembered)}
     moves: dict[str, list[str]] = {note_id: [] for note_id in notes}
+    when: dict[tuple[str, str], datetime] = {}
     for event in sorted(log, key=lambda event: event.id):
         if event.note_id in notes:
             moves[event.note_id].append(type(event).__name__)
+            when[event.note_id, type(event).__name__] = event.at
 
     def erased(note_id: str) -> bool:
         return "Erased" in moves[note_id]
@@ -41,8 +43,18 @@ def contract(log: list[Event], moment: datetime) -> dict[str, str]:
         ends = notes[note_id].note.valid_until
         return ends is not None and ends <= moment
 
+    def effective(note_id: str) -> bool:
+        opens = notes[note_id].note.valid_from
+        never = revoked(note_id) and opens is not None and when[note_id, "Revoked"] < opens
+        return begun(note_id) and not never
+
     def stands(note_id: str) -> bool:
         return not erased(note_id) and not revoked(note_id) and not over(note_id) and begun(note_id)
+
+    def erased_while_it_stood(note_id: str) -> bool:
+        ends = notes[note_id].note.valid_until
+        over_then = ends is not None and erased(note_id) and ends <= when[note_id, "Erased"]
+        return erased(note_id) and not revoked(note_id) and not over_then and begun(note_id)
 
     def successors(note_id: str) -> list[str]:
         return [
@@ -52,10 +64,10 @@ def contract(log: list[Event], moment: datetime) -> dict[str, str]:
         ]
 
     def superseded(note_id: str) -> bool:
-        return any(stands(other) or erased(other) or superseded(other) for other in successors(note_id))
+        return any(stands(other) or erased_while_it_stood(other) or superseded(other) for other in successors(note_id))
 
     def fallen(note_id: str) -> bool:
-        return any(begun(other) or fallen(other) for other in successors(note_id))
+        return any(effective(other) or fallen(other) for other in successors(note_id))
 
     def status(note_id: str) -> str:
         rules = {

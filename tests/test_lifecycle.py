@@ -180,6 +180,40 @@ def test_what_an_erased_note_replaced_stays_superseded() -> None:
     )
 
 
+def test_erasing_a_revoked_successor_lifts_no_requirement() -> None:
+    """B had fallen away, so that A binds again; forgetting B's words must not change that."""
+    allergy = """
+        A  remembered "no peanuts" as allergy
+        B  remembered "peanuts are fine" as allergy updates A
+        -  revoked B because "said of somebody else"
+    """
+    assert folded(allergy) == "A unsettled, B revoked"
+    assert folded(f"{allergy}\n-  erased B") == "A unsettled, B erased"
+
+
+def test_erasing_an_expired_successor_changes_nothing_for_what_it_replaced() -> None:
+    """It was over before it was forgotten."""
+    assert (
+        folded("""
+            A  remembered
+            B  remembered updates A until 5
+            -  erased B @9
+        """)
+        == "A unsettled, B erased"
+    )
+
+
+def test_a_successor_revoked_before_its_time_never_replaced_anything() -> None:
+    """Nothing happened on day 30, so nothing changes on it."""
+    moving = """
+        A  remembered "the office is in Lyon"
+        B  remembered "the office is in Bonn" updates A from 30
+        -  revoked B because "the move is off" @3
+    """
+    assert folded(moving, on=29) == "A current, B revoked"
+    assert folded(moving, on=31) == "A current, B revoked"
+
+
 def test_an_erased_note_stays_erased_whatever_else_is_said_of_it() -> None:
     """Erasure is final: neither a revocation nor a reinstatement nor a successor changes the status."""
     assert (

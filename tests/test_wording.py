@@ -170,6 +170,32 @@ def test_as_of_an_earlier_day_a_note_that_was_revoked_since_is_marked() -> None:
     assert 'KNOWN TODAY: retracted on 2025-01-06: "a rumour"' in line
 
 
+def test_as_of_an_earlier_day_a_note_that_was_revoked_again_since_has_both_reasons() -> None:
+    """The status is the same then and now, the cause is not."""
+    (line,) = as_of(
+        """
+        A  remembered  @1
+        -  revoked A because "a rumour"  @2
+        -  reinstated A  @4
+        -  revoked A because "the invoice says otherwise"  @5
+        """,
+        then=3,
+    )
+    assert 'retracted on 2025-01-03: "a rumour"; KNOWN TODAY: retracted on 2025-01-06: "the invoice' in line
+
+
+def test_as_of_an_earlier_day_a_refinement_whose_base_fell_since_is_marked() -> None:
+    """It holds then as now, but no longer beside what it was added to."""
+    told = as_of('A  remembered @1 \n B  remembered refines A @2 \n -  revoked A because "a rumour" @5', then=3)
+    assert ["KNOWN TODAY: adds to [A], which was retracted" in line for line in told] == [False, True]
+
+
+def test_as_of_an_earlier_day_history_that_was_history_then_is_not_marked_again() -> None:
+    """What replaced it then replaces it today."""
+    told = as_of("A  remembered @1 \n B  remembered updates A @2 \n C  remembered updates B @5", then=3)
+    assert ["KNOWN TODAY" in line for line in told] == [True, False, False]
+
+
 def test_as_of_an_earlier_day_a_note_that_still_holds_is_not_marked() -> None:
     """There is nothing else to know of it."""
     assert "KNOWN TODAY" not in as_of("A  remembered @1", then=3)[0]
