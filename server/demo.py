@@ -112,18 +112,25 @@ def _append(
     """All rows in one append, embedded in one go; the verbs would do the same one by one."""
     from stilltrue.event import Remembered
     from stilltrue.note import USER, Note, content_hash
+    from tools.keeper import Embedded
     from tools.lookup import entry
 
     embedder, problem = keeper.embedder(wait_s=60)
     if embedder is None:
         raise SystemExit(f"stilltrue: the demo needs the embedding model, and {problem}")
-    vectors = embedder.embed([text for text, *_ in rows])
+    encoded = embedder.encode([text for text, *_ in rows])
     entries = []
-    for (text, at, klass, subjects), vector in zip(rows, vectors, strict=True):
+    for (text, at, klass, subjects), each in zip(rows, encoded, strict=True):
         clock.moment = at
         stamp = keeper.stamp(None)
         note = Note(stamp.id, text, subjects, klass, USER, stamp.at)
-        entries.append(entry(Remembered(note), vector=vector, digest=content_hash(text, subjects, klass)))
+        entries.append(
+            entry(
+                Remembered(note),
+                embedded=Embedded(each.vector, each.sketch),
+                digest=content_hash(text, subjects, klass),
+            )
+        )
     with keeper.store.writing():
         keeper.store.append(entries)
     return embedder

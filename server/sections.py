@@ -180,6 +180,9 @@ class RecallSection:
     lexical_share: float = key(
         0.45, "Share of relevance that full text decides; the model decides the rest", number(0, 1)
     )
+    late_share: float = key(
+        0.7, "Part of relevance that is compared token by token, the rest is the first mix; 0: off", number(0, 1)
+    )
     retrieval_bonus: float = key(0.05, "How much importance grows with the logarithm of retrievals", number(0, 1))
     mmr_lambda: float = key(0.7, "1: the best chains, however alike; 0: the most different ones", number(0, 1))
     refresh_floor_s: float = key(60.0, "Seconds in which a note that is read again counts once", number(0, 86400))

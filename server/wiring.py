@@ -147,6 +147,7 @@ class Home:
                 recency=recall.weight_recency,
                 importance=recall.weight_importance,
                 lexical_share=recall.lexical_share,
+                late_share=recall.late_share,
                 retrieval_bonus=recall.retrieval_bonus,
                 mmr_lambda=recall.mmr_lambda,
             ),

@@ -51,12 +51,14 @@ def estimate_tokens(text: str) -> int:
 class Line:
     """One line of a chain. `must` lines are never cut; the others go from the end of the chain first.
 
-    `note_id` is the note that the line tells; empty for a line about the whole chain.
+    `wanted` lines go only where the chain would not fit otherwise. `note_id` is the note that the line tells;
+    empty for a line about the whole chain.
     """
 
     text: str
     must: bool
     note_id: str
+    wanted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ def pack(
 ) -> tuple[list[Packed], list[Omitted]]:
     """Whole parcels, best first, into `budget` tokens; one that does not fit is skipped and named.
 
-    History is cut first, oldest first. A line end counts as a token, so that the joined text is no larger than
+    History is cut first, oldest first; then, oldest first, what leads from the entry to what holds, so that a fact
+    which changed a hundred times is told to whoever asks in its oldest words. A line end counts as a token, so that the joined text is no larger than
     the sum of its lines.
     """
     packed: list[Packed] = []
@@ -122,7 +125,8 @@ def whole(parcel: Parcel, count: TokenCounter = estimate_tokens) -> Packed:
 
 def _fit(parcel: Parcel, room: int, count: TokenCounter) -> Packed | Omitted:
     sizes = [count(line.text) + 1 for line in parcel.lines]
-    optional = [position for position, line in enumerate(parcel.lines) if not line.must]
+    optional = [position for position, line in enumerate(parcel.lines) if line.wanted and not line.must]
+    optional += [position for position, line in enumerate(parcel.lines) if not line.wanted and not line.must]
     total = shortest = sum(sizes)
     cut: set[int] = set()
     notice = 0

@@ -57,8 +57,9 @@ class Chain:
 class Telling:
     """A chain as it is delivered: the lead, then the rest from newest to oldest.
 
-    `must` names the members that are never cut: the lead, and the forward closure of the lead and of the
-    notes by which the chain was entered. `since` are notes of today that the chain did not have at the moment
+    `must` names the members that are never cut, the lead and its forward closure; `wanted` those that are cut only
+    where the chain would not fit otherwise, the forward closure of the notes by which it was entered. Cut from the
+    oldest on, whatever is left is closed: a note is never told without what is newer than it. `since` are notes of today that the chain did not have at the moment
     that was asked about; what they replace is delivered with them, so that nothing retracted is told as true.
     """
 
@@ -66,6 +67,7 @@ class Telling:
     lead: tuple[Member, ...]
     rest: tuple[Member, ...]
     must: frozenset[str]
+    wanted: frozenset[str]
     since: tuple[Member, ...] = ()
     today: Chain | None = None
 
@@ -107,14 +109,14 @@ def tell(chain: Chain, entries: Iterable[str], today: Chain | None = None) -> Te
     `today` is the same chain as it is now, where `chain` is folded as of an earlier moment.
     """
     entered = [entry for entry in entries if entry in chain.members]
-    must = chain.closure([*entered, *chain.lead])
+    must, wanted = chain.closure(chain.lead), chain.closure(entered)
     lead = tuple(chain.members[note_id] for note_id in chain.lead)
     rest = tuple(member for member in [*chain.members.values()][::-1] if member.id not in chain.lead)
     since: tuple[Member, ...] = ()
     if today is not None:
         later = today.closure(chain.members) - chain.members.keys()
         since = tuple(member for member in today.members.values() if member.id in later)
-    return Telling(chain, lead, rest, must, since, today)
+    return Telling(chain, lead, rest, must, wanted, since, today)
 
 
 def _chain(members: Mapping[str, Member]) -> Chain:

@@ -29,7 +29,8 @@ MAX_RATING = 10
 class Policy:
     """The weights of the three signals and the knobs beside them; all are configuration.
 
-    `lexical_share` in [0, 1] is the part of relevance that full text decides where vectors exist too.
+    `lexical_share` in [0, 1] is the part that full text has in the first mix where vectors exist too, `late_share`
+    the part of relevance that late interaction decides where both are there; the rest is that mix.
     `retrieval_bonus` is the delta in importance + delta * log1p(retrievals). `mmr_lambda` in [0, 1]: 1 is pure
     score, 0 pure diversity.
     """
@@ -38,6 +39,7 @@ class Policy:
     recency: float = 0.15
     importance: float = 0.15
     lexical_share: float = 0.45
+    late_share: float = 0.7
     retrieval_bonus: float = 0.05
     mmr_lambda: float = 0.7
 
@@ -47,7 +49,8 @@ class Candidate:
     """One note that the search found.
 
     `similarity` is the best cosine among its ways in, None where no vectors were to be had; `lexical` the best
-    BM25, 0 where full text did not find it. `age_days` counts since it was last read, or else recorded.
+    BM25, 0 where full text did not find it; `late` its score token by token, None where it has no sketch.
+    `age_days` counts since it was last read, or else recorded.
     """
 
     note_id: str
@@ -58,6 +61,7 @@ class Candidate:
     importance: float
     retrievals: int = 0
     ratings: int = 0
+    late: float | None = None
 
 
 def score(candidates: Sequence[Candidate], policy: Policy, recency: Recency = "decay") -> list[float]:
@@ -68,7 +72,7 @@ def score(candidates: Sequence[Candidate], policy: Policy, recency: Recency = "d
     """
     if not candidates:
         return []
-    total = policy.relevance * normalised(relevance(candidates, policy.lexical_share))
+    total = policy.relevance * normalised(relevance(candidates, policy))
     total += policy.importance * normalised([_importance(each, policy) for each in candidates])
     if recency != "none":
         ages = [each.age_days for each in candidates]
@@ -76,8 +80,26 @@ def score(candidates: Sequence[Candidate], policy: Policy, recency: Recency = "d
     return [float(value) for value in total]
 
 
-def relevance(candidates: Sequence[Candidate], lexical_share: float) -> NDArray[np.float64]:
-    """How well each candidate fits the query, in [0, 1]: a convex mix of both channels' normalised scores.
+def relevance(candidates: Sequence[Candidate], policy: Policy) -> NDArray[np.float64]:
+    """How well each candidate fits the query, in [0, 1]: what both channels say, then token by token.
+
+    Where a candidate has no sketch, its place in the first mix stands in for its late interaction.
+    """
+    first = _mixed(candidates, policy.lexical_share)
+    late = [each.late for each in candidates]
+    known = [value for value in late if value is not None]
+    if not known or policy.late_share == 0:
+        return first
+    first = normalised(first)
+    low, span = min(known), max(max(known) - min(known), 1e-12)
+    met = np.array([at if value is None else (value - low) / span for value, at in zip(late, first, strict=True)])
+    share = policy.late_share
+    mixed: NDArray[np.float64] = (1.0 - share) * first + share * met
+    return mixed
+
+
+def _mixed(candidates: Sequence[Candidate], lexical_share: float) -> NDArray[np.float64]:
+    """A convex mix of both channels' normalised scores.
 
     Cosines are min-max normalised; BM25, whose zero means "no word in common", is divided by its maximum. A
     channel that found nothing has no say.

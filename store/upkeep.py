@@ -2,7 +2,7 @@
 
 Each append leaves a fragment, and each fragment costs every query some 0.3 ms. LanceDB can only compact a table
 of this size by writing all of it again: 0.2 s of work at 5,000 notes, 3 s at 100,000. So after a compaction there
-is a rest of three times as long, in which more fragments are allowed to pile up the more there is to write.
+is a rest of five times as long, in which more fragments are allowed to pile up the more there is to write.
 One process compacts at a time, nobody waits for it, and it may be killed at any moment.
 """
 
@@ -28,26 +28,33 @@ _log = logging.getLogger(__name__)
 
 _FEWEST = 16
 _MOST = 128
-_TIME_LIMIT_S = 120.0
+_MANY_VERSIONS = 64
+_PATIENCE = 4
+_LEAST_LIMIT_S = 1.0
+_LIMIT_S_PER_ROW = 0.0002
+_SLACK_S = 0.25
 _STRAY_BYTES = 1 << 20
+
+
+def retained(written_at_s: float, now_s: float, limit_s: float) -> timedelta:
+    """How old a version has to be to be cleaned up, so that the one written then outlives a compaction from now on.
+
+    A compaction is on the disk only some time after it can be seen. Until then the version before it has to stay,
+    or a power cut in between would leave neither. LanceDB counts the age at the end of its work, which takes
+    `limit_s` at most.
+    """
+    return timedelta(seconds=max(now_s - written_at_s, 0.0) + limit_s + _SLACK_S)
 
 
 class Upkeep:
     """The upkeep of one store's log.
 
     `writers` is the lock of its writers and `syncer` what puts it on the disk. After a compaction it rests `rest`
-    times as long as that took. Versions are kept for `retained_s` seconds before the one that is compacted.
+    times as long as that took. A compaction that takes much longer than the one before it is given up.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        table: Table,
-        writers: ProcessLock,
-        syncer: Syncer,
-        *,
-        rest: float = 3.0,
-        retained_s: float = 0.5,
+        self, folder: Path, table: Table, writers: ProcessLock, syncer: Syncer, *, rest: float = 5.0
     ) -> None:
         self._folder = folder
         self._dataset = folder / f"{LOG}.lance"
@@ -57,8 +64,8 @@ class Upkeep:
         self._stamp = folder / "upkeep.lock"
         self._lock = ProcessLock(self._stamp, 0)
         self._rest = rest
-        self._retained_s = retained_s
         self._rested_at = 0.0
+        self._limit_s = 0.0
 
     def tend(self) -> None:
         """Compacts if it is due and no other process is at it; a millisecond or two otherwise. Trouble is logged."""
@@ -66,35 +73,40 @@ class Upkeep:
             if self._due():
                 with self._lock.tried() as mine:
                     if mine and self._due():
-                        began = monotonic()
-                        with self._alone_if_littered() as alone:
-                            asyncio.run(self._compact(delete_unverified=alone))
-                        self._syncer.sync(self._table.version)
-                        self._rested_at = monotonic() + self._rest * (monotonic() - began)
-        except (StoreTrouble, TimeoutError, *ENGINE_ERRORS):
+                        self._compact()
+        except TimeoutError:
+            _log.warning("%s: a compaction was given up after %.1f s", self._folder, self._limit_s)
+            self._limit_s *= 2
+        except (StoreTrouble, *ENGINE_ERRORS):
             _log.warning("%s: could not be compacted now, and will be later", self._folder, exc_info=True)
 
     def _due(self) -> bool:
         waiting = fragments(self._table)
-        return waiting > _MOST or (waiting > _FEWEST and monotonic() >= self._rested_at)
+        if waiting > _MOST:
+            return True
+        # After a burst of writes there are few fragments, and many versions that could not be cleaned up then.
+        piled_up = waiting > _FEWEST or len(os.listdir(self._dataset / "_versions")) > _MANY_VERSIONS
+        return piled_up and monotonic() >= self._rested_at
 
-    async def _compact(self, *, delete_unverified: bool) -> None:
+    def _compact(self) -> None:
+        self._limit_s = self._limit_s or max(_LEAST_LIMIT_S, _LIMIT_S_PER_ROW * self._table.count_rows())
+        with self._alone_if_littered() as alone:
+            began = monotonic()
+            asyncio.run(self._optimize(delete_unverified=alone))
+        self._syncer.sync(self._table.version)
+        took_s = monotonic() - began
+        self._limit_s = max(_LEAST_LIMIT_S, _PATIENCE * took_s)
+        self._rested_at = monotonic() + self._rest * took_s
+
+    async def _optimize(self, *, delete_unverified: bool) -> None:
         # On a connection of its own, so that the time limit ends it for real and its caches end with it.
         table = await (await connect_async(self._folder)).open_table(LOG)
-        work = table.optimize(cleanup_older_than=self._retained(), delete_unverified=delete_unverified)
-        await asyncio.wait_for(work, _TIME_LIMIT_S)
-
-    def _retained(self) -> timedelta:
-        """How old a version has to be to be cleaned up: older than the newest one.
-
-        A compaction is on the disk only some time after it is visible. Until then the version before it has to
-        stay, or a power cut in between would leave neither.
-        """
-        newest = min(self._dataset.glob("_versions/*.manifest"))
-        # Now, by the clock that dates the files: the lock file is ours to date.
+        newest = parts_of(min(self._dataset.glob("_versions/*.manifest")).read_bytes())
+        # Now, by the clock that dates files: the lock file is ours to date.
         os.utime(self._stamp)
-        age_s = max(self._stamp.stat().st_mtime - newest.stat().st_mtime, 0.0)
-        return timedelta(seconds=age_s + self._retained_s)
+        age = retained(newest.written_at_s, self._stamp.stat().st_mtime, self._limit_s)
+        work = table.optimize(cleanup_older_than=age, delete_unverified=delete_unverified)
+        await asyncio.wait_for(work, self._limit_s)
 
     @contextmanager
     def _alone_if_littered(self) -> Iterator[bool]:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stilltrue.errors import StoreTrouble
 from store.port import Embedder, Fingerprint
@@ -32,6 +33,20 @@ MINILM: Final = Fingerprint(model=DEFAULT_MODEL, sha256=CANONICAL_SHA256, dimens
 VECTOR_SPACES: Final[Mapping[str, Fingerprint]] = MappingProxyType(
     {CANONICAL_SHA256: MINILM, ONNX_INT8_SHA256: MINILM}
 )
+
+_MINILM_BASIS: Final = Path(__file__).with_name("data") / "minilm" / "basis.npy"
+
+
+def basis_of(space: Fingerprint) -> NDArray[np.float32] | None:
+    """The directions on which the tokens of a model are sketched, (dimension, 64); None where none are known.
+
+    They are made by bench/fit_basis.py. Without them a model has vectors and no late interaction.
+    """
+    if space != MINILM:
+        return None
+    basis: NDArray[np.float32] = np.load(_MINILM_BASIS).astype(np.float32)
+    return basis
+
 
 KNOWN_SENTENCES: Final = (
     "The weather is lovely today.",

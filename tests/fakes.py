@@ -17,8 +17,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 from numpy.typing import NDArray
 
+from stilltrue.late import sketch
 from store.pieces import cut
-from store.port import Fingerprint
+from store.port import Encoded, Fingerprint
 
 _WORD = re.compile(r"\w+")
 
@@ -42,9 +43,13 @@ class FakeEmbedder:
         unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return unit
 
-    def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """(words, 64) for each text."""
-        return [np.array(_words(text), dtype=np.float32).reshape(-1, 64) for text in texts]
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """The same vectors, each with its words as a sketch."""
+        axes = np.eye(64, dtype=np.float32)
+        words = [np.array(_words(text), dtype=np.float32).reshape(-1, 64) for text in texts]
+        return [
+            Encoded(vector, sketch(tokens, axes)) for vector, tokens in zip(self.embed(texts), words, strict=True)
+        ]
 
 
 def _words(text: str) -> list[NDArray[np.float32]]:

@@ -12,9 +12,6 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from server.wiring import Stamper
 from stilltrue.classes import Classes
 from stilltrue.event import Remembered
@@ -22,8 +19,8 @@ from stilltrue.note import Note, content_hash
 from stilltrue.wording import Voice
 from store.embedding import load_embedder
 from store.lance import open_store
-from store.port import Embedder
-from tools.keeper import Keeper
+from store.port import Embedder, Encoded
+from tools.keeper import Embedded, Keeper
 from tools.lookup import entry
 
 DATA = Path(__file__).resolve().parent.parent / "bench" / "data"
@@ -58,16 +55,17 @@ class Past:
         self._moment = self.now - timedelta(days=days_ago)
         return self.keeper
 
-    def fill(self, texts: Sequence[str], vectors: NDArray[np.float32], subjects: Sequence[str], days: float) -> None:
+    def fill(self, texts: Sequence[str], encoded: Sequence[Encoded], subjects: Sequence[str], days: float) -> None:
         """One note for each text, spread evenly over the last `days` days, in one append. Subjects take turns."""
         self.store.adopt(model().fingerprint)
         entries = []
-        for number, (text, vector) in enumerate(zip(texts, vectors, strict=True)):
+        for number, (text, each) in enumerate(zip(texts, encoded, strict=True)):
             stamp = self.go(days * (1 - number / len(texts))).stamp(None)
             about = (subjects[number % len(subjects)],)
             note = Note(stamp.id, text, about, "note", "agent", stamp.at)
+            embedded = Embedded(each.vector, each.sketch)
             digest = content_hash(text, about, note.klass)
-            entries.append(entry(Remembered(note, (), None, None), None, vector, (), digest))
+            entries.append(entry(Remembered(note), None, embedded, digest))
         with self.store.writing():
             self.store.append(entries)
 

@@ -79,13 +79,21 @@ def cases() -> list[Any]:
                 add(verb, f"{name} {what}", f"{name} is ", **whole[verb], **{name: date})
         for until in ("2026-03-03", "2026-03-04T00:00Z", "2026-03-04T01:59:59+02:00"):
             ends = {"valid_from": "2026-03-04", "valid_until": until}
-            add(verb, f"valid until {until}", "is not after valid_from (2026-03-04T00:00:00+00:00)", **whole[verb], **ends)
+            add(
+                verb,
+                f"valid until {until}",
+                "is not after valid_from (2026-03-04T00:00:00+00:00)",
+                **whole[verb],
+                **ends,
+            )
     for verb in ("remember", "supersede", "recall", "constraints"):
         for what, (subjects, said) in SUBJECTS.items():
             add(verb, f"subjects {what}", said, **whole[verb], subjects=subjects)
     for value in (7, -0.01, math.nan, math.inf, -math.inf, 1e308):
         add("remember", f"importance {value}", "it is a number from 0 to 1", text="fine", importance=value)
-    add("remember", "21 cues", "21 cues were given; the limit is 20", text="fine", cues=[f"c{at}" for at in range(21)])
+    add(
+        "remember", "21 cues", "21 cues were given; the limit is 20", text="fine", cues=[f"c{at}" for at in range(21)]
+    )
     add("remember", "a long cue", "cues has 501 characters; the limit is 500", text="fine", cues=["c" * 501])
     add("remember", "NUL in a cue", "cues holds a NUL", text="fine", cues=["fine", "\x00"])
     for what, (bad, said) in IDS.items():
@@ -98,17 +106,34 @@ def cases() -> list[Any]:
             add("remember", f"refines {what}", said, text="fine", refines=bad)
     for verb, more in (("supersede", {"text": "fine"}), ("feedback", {"outcome": "helped"})):
         add(verb, "no ids", "no note id was given", note_ids=[], **more)
-        add(verb, "51 ids", "51 note_ids were given; the limit is 50", note_ids=[f"n{at}" for at in range(51)], **more)
+        add(
+            verb, "51 ids", "51 note_ids were given; the limit is 50", note_ids=[f"n{at}" for at in range(51)], **more
+        )
     for relation in ("refinement", "replaces", "\x00"):
-        add("supersede", f"relation {relation!r}", "it is update or correction", **whole["supersede"], relation=relation)
+        add(
+            "supersede",
+            f"relation {relation!r}",
+            "it is update or correction",
+            **whole["supersede"],
+            relation=relation,
+        )
     for budget in (-1, 1_000_001, -(10**40), 10**40):
         add("recall", f"budget {budget:.0e}", "it is a number from 0 to 1000000", query="fine", budget_tokens=budget)
     for what, date in DATES.items():
         add("recall", f"as_of {what}", "as_of is ", query="fine", as_of=date)
-    for query, said in (("", "is empty"), (" \n", "is empty"), ("q" * 20_001, "the limit is 20000"), ("\x00", "a NUL")):
+    for query, said in (
+        ("", "is empty"),
+        (" \n", "is empty"),
+        ("q" * 20_001, "the limit is 20000"),
+        ("\x00", "a NUL"),
+    ):
         add("recall", f"query {query[:3]!r}", said, query=query)
     add("recall", "query with a lone surrogate", "half of a surrogate pair", query="\udc00")
-    takes = {"reason": ["supersede", "revoke", "reinstate"], "source": ["remember", "supersede"], "session": ["recall"]}
+    takes = {
+        "reason": ["supersede", "revoke", "reinstate"],
+        "source": ["remember", "supersede"],
+        "session": ["recall"],
+    }
     takes |= {"request_id": ["remember", "supersede"], "attribute": ["remember"]}
     for name, verbs in takes.items():
         for verb in verbs:
@@ -168,7 +193,13 @@ def test_what_an_optional_argument_leaves_blank_is_not_set(teller: Teller) -> No
     """Clients send blanks for what is not set."""
     blanks = {"klass": " ", "source": "", "valid_from": "", "valid_until": " ", "refines": "", "request_id": " "}
     view = teller.remember("fine", subjects=["", " "], cues=[" "], attribute=" ", **blanks).data.note
-    assert (view.subjects, view.klass, view.source, view.valid_from, view.attribute) == (("user",), "note", "agent", "", "")
+    assert (view.subjects, view.klass, view.source, view.valid_from, view.attribute) == (
+        ("user",),
+        "note",
+        "agent",
+        "",
+        "",
+    )
     assert teller.recall("fine", subjects=[""], as_of=" ", session=" ").data.as_of == ""
 
 
@@ -181,7 +212,7 @@ NASTY = [
     "{braces} ${dollars} %(percent)s `ticks`",
     "null",
     "NaN",
-    "(+must -not field:value \"phrase\" AND OR NOT *)",
+    '(+must -not field:value "phrase" AND OR NOT *)',
     "naïve Ünïcödé",
     "田中さんは木曜日に港で昼食をとります",
     "👩‍👩‍👧 and \U0001f600",
@@ -206,7 +237,11 @@ def test_quotes_and_sql_are_text_wherever_they_stand(anywhere: Teller) -> None:
         assert anywhere.remember(nasty, klass="allergy", **said).data.id == rule
         (requirement,) = anywhere.constraints([subject]).data.requirements
         view = requirement.rules[0]
-        assert (view.text, view.subjects, view.source) == (nasty, (canonical_subject(subject),), " ".join(nasty.split()))
+        assert (view.text, view.subjects, view.source) == (
+            nasty,
+            (canonical_subject(subject),),
+            " ".join(nasty.split()),
+        )
         answer = anywhere.recall(nasty, subjects=[subject], session=nasty)
         assert (rules(answer), answer.data.degraded) == ([nasty], False)
         new = anywhere.supersede(rule, f"{nasty}!", reason=nasty).data.id

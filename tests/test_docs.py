@@ -38,7 +38,9 @@ def test_every_field_of_an_answer_is_documented() -> None:
     """Whoever reads the structured content finds each of its fields explained."""
     text = page("docs/tools.md")
     views = [kind for _, kind in inspect.getmembers(answers, dataclasses.is_dataclass) if kind is not answers.Answer]
-    fields = {field.name for kind in views if kind.__module__ == "tools.answers" for field in dataclasses.fields(kind)}
+    fields = {
+        field.name for kind in views if kind.__module__ == "tools.answers" for field in dataclasses.fields(kind)
+    }
     assert "retrieved_session" in fields
     assert not [name for name in sorted(fields) if not re.search(rf"\b{name}\b", text)]
 
@@ -52,7 +54,9 @@ def test_every_kind_of_event_and_every_class_is_documented() -> None:
 
 def test_every_command_is_in_the_readme_or_the_docs() -> None:
     """A command nobody can find is a command nobody has."""
-    everything = page("README.md") + "".join(each.read_text(encoding="utf-8") for each in (ROOT / "docs").glob("*.md"))
+    everything = page("README.md") + "".join(
+        each.read_text(encoding="utf-8") for each in (ROOT / "docs").glob("*.md")
+    )
     commands = next(action for action in _parser()._actions if action.dest == "command").choices or {}
     assert set(commands) >= {"serve", "demo", "status"}
     assert not [name for name in commands if f"stilltrue {name}" not in everything and f'"{name}"' not in everything]

@@ -64,7 +64,9 @@ def contract(log: list[Event], moment: datetime) -> dict[str, str]:
         ]
 
     def superseded(note_id: str) -> bool:
-        return any(stands(other) or erased_while_it_stood(other) or superseded(other) for other in successors(note_id))
+        return any(
+            stands(other) or erased_while_it_stood(other) or superseded(other) for other in successors(note_id)
+        )
 
     def fallen(note_id: str) -> bool:
         return any(effective(other) or fallen(other) for other in successors(note_id))

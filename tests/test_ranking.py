@@ -104,6 +104,12 @@ def test_a_question_about_the_past_takes_recency_out_or_turns_it_round() -> None
     assert fresh < stale
 
 
+def test_a_question_for_how_it_began_prefers_the_older_of_two_that_do_not_decay() -> None:
+    """The very first choice is often a decision or a fact: their age counts here, though it never fades them."""
+    old, new = score([candidate(age_days=age) for age in (1800, 1)], POLICY, "inverted")
+    assert old > new
+
+
 def test_of_two_alike_the_more_important_scores_higher() -> None:
     """Importance is given when a note is stored."""
     high, low = score([candidate(importance=0.9), candidate(importance=0.1)], POLICY)
@@ -132,19 +138,19 @@ def test_a_signal_that_is_the_same_for_all_says_nothing() -> None:
 def test_without_vectors_full_text_decides_alone() -> None:
     """A store whose model is not ready still ranks."""
     found = [candidate(similarity=None, lexical=score) for score in (8.0, 2.0, 0.0)]
-    assert relevance(found, POLICY.lexical_share).tolist() == [1.0, 0.25, 0.0]
+    assert relevance(found, POLICY).tolist() == [1.0, 0.25, 0.0]
 
 
 def test_without_a_word_in_common_vectors_decide_alone() -> None:
     """A channel that found nothing has no say."""
     found = [candidate(similarity=similarity) for similarity in (0.8, 0.6, 0.4)]
-    assert relevance(found, POLICY.lexical_share).tolist() == pytest.approx([1.0, 0.5, 0.0])
+    assert relevance(found, POLICY).tolist() == pytest.approx([1.0, 0.5, 0.0])
 
 
 def test_a_candidate_that_only_full_text_found_counts_as_the_least_similar() -> None:
     """It is neither put last for want of a vector nor given one."""
     found = [candidate(similarity=0.9), candidate(similarity=0.1), candidate(similarity=None, lexical=5.0)]
-    near, far, by_words = relevance(found, POLICY.lexical_share).tolist()
+    near, far, by_words = relevance(found, POLICY).tolist()
     assert far < by_words < near
 
 

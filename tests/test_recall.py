@@ -1,11 +1,11 @@
-"""What `recall` promises of the present: whole chains, what holds first, within the budget; then every rule in play."""
+"""What `recall` promises of the present: whole chains, what holds first, within the budget; then every rule."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 import pytest
-from keepers import REQUIREMENTS, Teller, rules, split, told
+from keepers import Teller, rules, split, told
 
 from stilltrue.budget import estimate_tokens
 
@@ -136,7 +136,6 @@ def test_who_is_named_in_the_query_is_in_play(teller: Teller, query: str) -> Non
     assert rules(teller.recall(query)) == ["No nuts"]
 
 
-@pytest.mark.xfail(strict=True, reason="names_in looks at 400 runs of words: a name behind the first 100 words is missed")
 def test_who_is_named_at_the_end_of_a_long_query_is_in_play(teller: Teller) -> None:
     """Every known subject that the query names, wherever."""
     teller.note("No nuts", klass="allergy", subjects=["priya"])
@@ -145,10 +144,15 @@ def test_who_is_named_at_the_end_of_a_long_query_is_in_play(teller: Teller) -> N
     assert rules(teller.recall(" ".join(f"meeting w{number}" for number in range(80)) + " with Priya")) == ["No nuts"]
 
 
-@pytest.mark.xfail(strict=True, reason="names_in cuts by spaces and drops marks: these subjects are never named")
 @pytest.mark.parametrize(
     ("subject", "query"),
-    [("田中", "田中さんとランチ"), ("Dr. Okafor", "call Dr. Okafor back"), ("c++", "style of our C++ code")],
+    [
+        ("田中", "田中さんとランチ"),
+        ("Dr. Okafor", "call Dr. Okafor back"),
+        ("c++", "style of our C++ code"),
+        ("repo:api", "what of repo:api?"),
+        ("priya nair", "lunch with Priya\nNair"),
+    ],
 )
 def test_a_subject_is_named_in_any_script_and_with_its_marks(teller: Teller, subject: str, query: str) -> None:
     """Not every script has spaces, and not every name is letters alone."""
@@ -226,7 +230,6 @@ def test_a_fact_that_changed_many_times_is_still_told(teller: Teller) -> None:
     assert told(teller.recall("which version is the api at")) == ["The api is at version 49 since sprint 49"]
 
 
-@pytest.mark.xfail(strict=True, reason="the forward closure of the entry is never cut, so the whole chain is left out")
 def test_a_fact_that_changed_many_times_is_told_to_who_asks_in_its_oldest_words(teller: Teller) -> None:
     """The best entry is the first of fifty notes: who believes in it needs the present value most."""
     teller.line("The api is on Jetty", *(f"It is at version {number}" for number in range(49)), subjects=["api"])
@@ -284,10 +287,3 @@ def test_reading_keeps_what_ages_near(teller: Teller) -> None:
     teller.clock.on(days=1)
     order = [chain.id for chain in teller.recall("sprint goal").data.chains]
     assert order == [first, second]
-
-
-def test_no_answer_has_a_second_heading(teller: Teller) -> None:
-    """Whatever the notes say, one heading is ours."""
-    for klass in ("note", "allergy"):
-        teller.note("x\nREQUIREMENTS (9): none", klass=klass, subjects=["a\nREQUIREMENTS: b"])
-    assert teller.recall("x").text.count(REQUIREMENTS) == 1

@@ -103,7 +103,7 @@ def test_a_near_repetition_is_stored_and_never_thrown_away(knowing: Teller) -> N
 
 @pytest.mark.parametrize("end", ["superseded", "revoked", "expired"])
 def test_a_retired_text_said_again_is_a_new_note_and_resurrects_nothing(teller: Teller, end: str) -> None:
-    """The reply warns, names the old note and what became of it, and gives the call that would say it is true again."""
+    """The reply warns, names the old note, says what became of it, and has the call that makes it true again."""
     old = teller.note("Tests run with tox", subjects=["ci"], valid_until="2026-03-03" if end == "expired" else None)
     if end == "superseded":
         teller.supersede(old, "Tests run with nox")
@@ -250,7 +250,10 @@ def test_a_clock_that_jumps_back_does_not_lose_or_reorder_what_follows(teller: T
     teller.clock.on(days=-400)
     second = teller.supersede(first, "Standup at nine").data.id
     assert second > first
-    assert (teller.status(first, second), told(teller.recall("standup"))) == ("superseded, current", ["Standup at nine"])
+    assert (teller.status(first, second), told(teller.recall("standup"))) == (
+        "superseded, current",
+        ["Standup at nine"],
+    )
 
 
 def test_classes_are_configuration() -> None:

@@ -1,4 +1,4 @@
-"""What `revoke` and `reinstate` promise: a withdrawal says why, leaves nothing silently true, and can be taken back."""
+"""What `revoke` and `reinstate` promise: a withdrawal says why, leaves nothing silently true, can be taken back."""
 
 from __future__ import annotations
 
@@ -183,9 +183,7 @@ def test_what_was_superseded_is_not_reinstated_and_the_refusal_says_by_what(tell
         ({"valid_until": "2026-01-01"}, "expired", "a new valid_until"),
     ],
 )
-def test_what_was_not_revoked_is_not_reinstated(
-    teller: Teller, more: dict[str, str], status: str, hint: str
-) -> None:
+def test_what_was_not_revoked_is_not_reinstated(teller: Teller, more: dict[str, str], status: str, hint: str) -> None:
     """The refusal says what it is and what to do."""
     said = refusal(teller, "reinstate", teller.note("Office in Ghent", **more))
     assert (said.code, f"is {status}" in said.message, hint in said.hint) == ("not_revoked", True, True)

@@ -19,6 +19,8 @@ from store.lance import open_store
 TOOLS = ["remember", "supersede", "revoke", "reinstate", "recall", "constraints", "feedback"]
 HEAVY = ("lancedb", "pyarrow", "onnxruntime", "tokenizers")
 
+SIGNALS = () if sys.platform == "win32" else ("SIGTERM", "SIGINT")  # Windows ends a process without asking it
+
 NOISY = """
 import os, sys
 print("noise before the front door")
@@ -102,7 +104,7 @@ def test_a_cancelled_write_ends_whole(server: Wire) -> None:
     assert not server.answered(cancelled)
 
 
-@pytest.mark.parametrize("way", ["eof", "SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("way", ["eof", *SIGNALS])
 def test_it_ends_soon_and_keeps_what_it_acknowledged(tmp_path: Path, way: str) -> None:
     """The end of stdin and each signal end it, while the model still loads, without a word of trouble."""
     with wire(tmp_path) as client:

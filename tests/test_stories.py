@@ -58,8 +58,8 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         chain = [remember(before.go(300), OLD[0], subjects=["repo:billing"], klass="working_context").data.id]
         for days, text in zip((240, 180), OLD[1:], strict=True):
             chain.append(supersede(before.go(days), [chain[-1]], text, relation="correction").data.id)
-        texts, vectors = distracting()
-        before.fill(texts[: request.param], vectors[: request.param], ["team", "priya", "user", "repo:billing"], 90)
+        texts, encoded = distracting()
+        before.fill(texts[: request.param], encoded[: request.param], ["team", "priya", "user", "repo:billing"], 90)
     with sdk_client(home) as client:
         client.ready()
         yield Stage(client, request.param, allergy, tuple(chain))

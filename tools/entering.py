@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
+from stilltrue import late
 from stilltrue.chain import Chain, Telling, chains, tell
 from stilltrue.errors import StoreTrouble
 from stilltrue.lifecycle import Member
 from stilltrue.ranking import Candidate, Recency, score
 from stilltrue.words import telling
-from store.port import ChainRecord, Count, Hit, Vector
+from store.port import ChainRecord, Count, Encoded, Hit, Vector
 from tools.keeper import Keeper
 
 _DAY = timedelta(days=1)
@@ -46,13 +47,13 @@ class Hits:
 
     by_vector: tuple[Hit, ...]
     by_text: tuple[Hit, ...]
-    query: Vector | None
+    query: Encoded | None
 
 
 def search(keeper: Keeper, asked: str, subjects: Collection[str]) -> tuple[Hits, str | None]:
     """What both channels find; where one cannot answer, what the other does, and why."""
     scope = subjects or None
-    vector: Vector | None = None
+    query: Encoded | None = None
     by_vector: Sequence[Hit] = ()
     by_text: Sequence[Hit] = ()
     problems = []
@@ -60,8 +61,8 @@ def search(keeper: Keeper, asked: str, subjects: Collection[str]) -> tuple[Hits,
     try:
         embedder, problem = keeper.embedder()
         if embedder is not None:
-            vector = embedder.embed([asked])[0]
-            by_vector = keeper.store.by_vector(vector, scope, keeper.candidates)
+            (query,) = embedder.encode([asked])
+            by_vector = keeper.store.by_vector(query.vector, scope, keeper.candidates)
     except Exception as trouble:
         problem = f"the search by meaning failed: {trouble}"
     if problem:
@@ -70,7 +71,7 @@ def search(keeper: Keeper, asked: str, subjects: Collection[str]) -> tuple[Hits,
         by_text = keeper.store.by_text(telling(asked[:_WORDS]), scope, keeper.candidates)
     except StoreTrouble as trouble:
         problems.append(f"the search by words failed: {trouble}")
-    return Hits(tuple(by_vector), tuple(by_text), vector), "; ".join(problems) or None
+    return Hits(tuple(by_vector), tuple(by_text), query), "; ".join(problems) or None
 
 
 def counts_of(keeper: Keeper, records: Sequence[ChainRecord], session: str) -> dict[str, Count]:
@@ -92,13 +93,13 @@ def enter(
     As of an earlier moment, a chain that did not exist yet is not entered. What a later merge made one chain was
     several then: a note that existed enters its own, one that came later all that it has become.
     """
-    similarity, lexical = _best(hits)
+    fits = _fits(hits)
     today = {
         note_id: chain for record in records for chain in chains(record.events, now) for note_id in chain.members
     }
-    found = [note_id for note_id in {**similarity, **lexical} if note_id in today]
+    found = [note_id for note_id in fits if note_id in today]
     candidates = [
-        _candidate(keeper, today[note_id].members[note_id], counts[note_id], similarity, lexical, recency, now)
+        _candidate(keeper, today[note_id].members[note_id], counts[note_id], fits[note_id], recency, now)
         for note_id in found
     ]
     scored = dict(zip(found, score(candidates, keeper.policy, recency), strict=True))
@@ -123,29 +124,38 @@ def enter(
     return entered
 
 
-def _best(hits: Hits) -> tuple[dict[str, float], dict[str, float]]:
-    """Each note's best cosine and best BM25 over all the ways in; a row found by its words has a cosine too."""
-    similarity: dict[str, float] = {}
-    lexical: dict[str, float] = {}
-    for hit in hits.by_vector:
-        similarity[hit.note_id] = max(similarity.get(hit.note_id, -1.0), hit.score)
+@dataclass(slots=True)
+class _Fit:
+    """How well a note fits the query, over all the ways in to it: its best cosine, BM25 and score token by token."""
+
+    similarity: float | None = None
+    lexical: float = 0.0
+    late: float | None = None
+
+
+def _fits(hits: Hits) -> dict[str, _Fit]:
+    """The fit of each note that was found; a row that was found by its words has a vector and a sketch too."""
+    fits: dict[str, _Fit] = {}
     for hit in hits.by_text:
-        lexical[hit.note_id] = max(lexical.get(hit.note_id, 0.0), hit.score)
+        fit = fits.setdefault(hit.note_id, _Fit())
+        fit.lexical = max(fit.lexical, hit.score)
+    for hit in (*hits.by_vector, *hits.by_text):
+        fit = fits.setdefault(hit.note_id, _Fit())
         if hits.query is not None and hit.vector is not None:
-            cosine = float(np.dot(hits.query, hit.vector))
-            similarity[hit.note_id] = max(similarity.get(hit.note_id, -1.0), cosine)
-    return similarity, lexical
+            fit.similarity = _larger(fit.similarity, float(np.dot(hits.query.vector, hit.vector)))
+    sketched = [(hit, hit.sketch) for hit in (*hits.by_vector, *hits.by_text) if hit.sketch is not None]
+    if hits.query is not None and hits.query.sketch is not None:
+        scores = late.scores(hits.query.sketch, [sketch for _, sketch in sketched])
+        for (hit, _), value in zip(sketched, scores, strict=True):
+            fits[hit.note_id].late = _larger(fits[hit.note_id].late, float(value))
+    return fits
 
 
-def _candidate(
-    keeper: Keeper,
-    member: Member,
-    count: Count,
-    similarity: Mapping[str, float],
-    lexical: Mapping[str, float],
-    recency: Recency,
-    now: datetime,
-) -> Candidate:
+def _larger(known: float | None, value: float) -> float:
+    return value if known is None else max(known, value)
+
+
+def _candidate(keeper: Keeper, member: Member, count: Count, fit: _Fit, recency: Recency, now: datetime) -> Candidate:
     note = member.note
     touched = note.recorded_at
     # Reading refreshes; but how something began is a question about when it was said.
@@ -153,8 +163,9 @@ def _candidate(
         touched = max(touched, count.last_read_at)
     return Candidate(
         note_id=note.id,
-        similarity=similarity.get(note.id),
-        lexical=lexical.get(note.id, 0.0),
+        similarity=fit.similarity,
+        lexical=fit.lexical,
+        late=fit.late,
         age_days=(now - touched) / _DAY,
         half_life_days=keeper.classes.of(note.klass).half_life_days,
         importance=note.importance,

@@ -10,9 +10,10 @@ from typing import Protocol
 from stilltrue.budget import TokenCounter, estimate_tokens
 from stilltrue.classes import DEFAULT_CLASS, Classes
 from stilltrue.ids import Stamp
+from stilltrue.late import Sketch
 from stilltrue.ranking import Policy
 from stilltrue.wording import Voice
-from store.port import Embedder, Store, Vector, Way
+from store.port import Embedder, Encoded, Store, Vector, Way
 
 
 class Embedding(Protocol):
@@ -45,6 +46,16 @@ class Limits:
     ids: int = 50
     query: int = 20_000
     budget_tokens: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A text as the store keeps it to be found: its first piece, further ways to it, and why it has no vector."""
+
+    vector: Vector | None = None
+    sketch: Sketch | None = None
+    ways: tuple[Way, ...] = ()
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +98,17 @@ class Keeper:
             )
         return embedder, None
 
-    def ways(self, text: str, cues: tuple[str, ...] = ()) -> tuple[Vector | None, tuple[Way, ...], str | None]:
-        """The vector of the text's first piece, the further ways to it, and why there are no vectors, if so."""
+    def embedded(self, text: str, cues: tuple[str, ...] = ()) -> Embedded:
+        """The text and its cues in the store's vector space, waiting for a model that is still loading."""
         embedder, problem = self.embedder(self.embed_wait_s)
         if embedder is None:
-            return None, tuple(Way("cue", cue, None) for cue in cues), problem
+            return Embedded(ways=tuple(Way("cue", cue, None) for cue in cues), problem=problem)
         pieces = embedder.pieces(text)
-        vectors = embedder.embed([*pieces, *cues])
+        encoded = embedder.encode([*pieces, *cues])
+        if self.policy.late_share == 0:
+            encoded = [Encoded(each.vector) for each in encoded]
         # Full text finds the whole note in one row, so a piece carries a vector and no words of its own.
-        further = [Way("piece", "", vector) for vector in vectors[1 : len(pieces)]]
-        further += [Way("cue", cue, vector) for cue, vector in zip(cues, vectors[len(pieces) :], strict=True)]
-        return vectors[0], tuple(further), None
+        parts, about = encoded[1 : len(pieces)], encoded[len(pieces) :]
+        ways = [Way("piece", "", each.vector, each.sketch) for each in parts]
+        ways += [Way("cue", cue, each.vector, each.sketch) for cue, each in zip(cues, about, strict=True)]
+        return Embedded(encoded[0].vector, encoded[0].sketch, tuple(ways))

@@ -11,8 +11,8 @@ from stilltrue.errors import Refused
 from stilltrue.event import Event, Remembered
 from stilltrue.ids import LENGTH
 from stilltrue.lifecycle import STATES, Member, Status, Step, is_legal
-from store.port import ChainRecord, Entry, Log, Vector, Way
-from tools.keeper import Keeper
+from store.port import ChainRecord, Entry, Log
+from tools.keeper import Embedded, Keeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,14 @@ def require(step: Step, member: Member, chain: Chain, keeper: Keeper, *, allow_f
 def entry(
     event: Event,
     found: Found | None = None,
-    vector: Vector | None = None,
-    ways: tuple[Way, ...] = (),
+    embedded: Embedded | None = None,
     digest: str | None = None,
 ) -> Entry:
     """The entry of an event that bears on the chains of `found`, or that starts a chain of its own.
 
     It carries the subjects and classes of its whole causal past, see `store.port.Entry`.
     """
+    embedded = embedded or Embedded()
     pairs = found.pairs if found else ()
     ids = [min(record.ids) for _, record in pairs] or [event.id]
     notes = [member.note for chain, _ in pairs for member in chain.members.values()]
@@ -102,8 +102,9 @@ def entry(
         subjects=tuple(dict.fromkeys(subject for note in notes for subject in note.subjects)),
         klasses=tuple(dict.fromkeys(note.klass for note in notes)),
         digest=digest,
-        vector=vector,
-        ways=ways,
+        vector=embedded.vector,
+        sketch=embedded.sketch,
+        ways=embedded.ways,
     )
 
 

@@ -12,7 +12,7 @@ from stilltrue import when
 from stilltrue.budget import Omitted, Packed, Parcel, pack
 from stilltrue.ranking import diverse
 from stilltrue.requirement import requirements
-from stilltrue.subjects import names_in
+from stilltrue.subjects import named_in
 from stilltrue.wording import chain_lines, page, retraction_lines
 from store.port import Count
 from tools import intake
@@ -147,7 +147,8 @@ def _packed(
 ) -> tuple[list[Packed], list[Omitted]]:
     parcels = []
     for each in entered:
-        if each.chain.retired and not shown_whole:
+        # As of an earlier moment, what has become of a withdrawn note since is told with it.
+        if each.chain.retired and not shown_whole and each.chain is each.today:
             lines = retraction_lines(each.chain, each.entries, keeper.voice)
         else:
             lines = chain_lines(each.telling, keeper.voice, _seen(each, counts))
@@ -181,7 +182,7 @@ def _mark_read(
 
 def _named(keeper: Keeper, asked: str) -> list[str]:
     """The known subjects that the query names."""
-    return keeper.store.subjects(names_in(asked))
+    return named_in(asked, keeper.store.subjects())
 
 
 def _view(keeper: Keeper, entered: Entered, packed: Packed, counts: dict[str, Count]) -> ChainView:

@@ -71,8 +71,8 @@ def remember(
         intake.overlapping(draft.subjects, [inherited])
     links = (Link(base_id, LinkKind.REFINEMENT),) if base_id else ()
     digest = content_hash(said, draft.subjects, draft.klass)
-    vector, ways, degraded = keeper.ways(said, draft.cues)
-    around = near.nearby(keeper, said, vector, draft.subjects, apart_from=[link.to for link in links])
+    embedded = keeper.embedded(said, draft.cues)
+    around = near.nearby(keeper, said, embedded.vector, draft.subjects, apart_from=[link.to for link in links])
     rivals = _same_attribute(keeper, draft)
 
     with store.writing():
@@ -88,7 +88,7 @@ def remember(
         stamp = keeper.stamp(base.latest if base else None)
         note = replace(draft, id=stamp.id, recorded_at=stamp.at)
         remembered = event.Remembered(note, links, None, request)
-        store.append([entry(remembered, base, vector, ways, digest)])
+        store.append([entry(remembered, base, embedded, digest)])
 
     events = [*(each for _, record in base.pairs for each in record.events)] if base else []
     chain = chains([*events, remembered], max(keeper.clock(), stamp.at))[0]
@@ -99,7 +99,7 @@ def remember(
         note=view,
         near_current=tuple(near.view(each, keeper, note.id) for each in around if each.holds),
         near_retired=tuple(near.view(each, keeper, note.id) for each in around if not each.holds),
-        notices=(*_said_before(keeper, note, twins), *_notices(keeper, note, rivals, degraded)),
+        notices=(*_said_before(keeper, note, twins), *_notices(keeper, note, rivals, embedded.problem)),
     )
     return Answer(_text(data), data)
 

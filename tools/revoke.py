@@ -19,11 +19,11 @@ def revoke(keeper: Keeper, note_id: str, reason: str) -> Answer:
     target = intake.note_ids([note_id], keeper.limits)[0]
     why = intake.phrase("reason", reason, keeper.limits.reason, required=True) or ""
     # The reason is a way into the chain: "it was the proxy" is what a later question will be about.
-    vector, _, degraded = keeper.ways(why)
+    embedded = keeper.embedded(why)
     with keeper.store.writing():
         found = find(keeper, [target])
         require(Step.REVOKE, found.member(target), found.chain_of(target), keeper)
         stamp = keeper.stamp(found.latest)
         revoked = Revoked(stamp.id, stamp.at, target, why)
-        keeper.store.append([entry(revoked, found, vector)])
-    return changed(keeper, found, revoked, "Revoked", degraded)
+        keeper.store.append([entry(revoked, found, embedded)])
+    return changed(keeper, found, revoked, "Revoked", embedded.problem)

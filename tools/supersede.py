@@ -55,7 +55,7 @@ def supersede(
     intake.overlapping(draft.subjects, [first.member(each).note for each in ids])
     links = tuple(Link(each, kind) for each in ids)
     digest = content_hash(said, draft.subjects, draft.klass)
-    vector, ways, degraded = keeper.ways(said)
+    embedded = keeper.embedded(said)
 
     with store.writing():
         if earlier := repeated(keeper, request, said, links):
@@ -72,14 +72,14 @@ def supersede(
         stamp = keeper.stamp(found.latest)
         note = replace(draft, id=stamp.id, recorded_at=stamp.at)
         remembered = event.Remembered(note, links, why, request)
-        store.append([entry(remembered, found, vector, ways, digest)])
+        store.append([entry(remembered, found, embedded, digest)])
 
     events = [each for _, record in found.pairs for each in record.events]
     chain = chains([*events, remembered], max(keeper.clock(), stamp.at))[0]
     standing, trouble = _still_standing(keeper, found, ids, chain)
     notices = holding(keeper, note)
-    if degraded:
-        notices.append(f"DEGRADED: stored without a vector, since {degraded}.")
+    if embedded.problem:
+        notices.append(f"DEGRADED: stored without a vector, since {embedded.problem}.")
     data = Superseded(
         id=note.id,
         stored=True,
@@ -166,7 +166,7 @@ def _still_standing(
             text = found.member(note_id).note.text
             vector = found.record_of(note_id).vectors.get(note_id)
             if vector is None:  # it was stored before there was a model
-                vector, _, _ = keeper.ways(text)
+                vector = keeper.embedded(text).vector
             if vector is None:
                 continue
             for each in near.nearby(keeper, text, vector, subjects, apart_from=chain.members, least=near.SAME):
