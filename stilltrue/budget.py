@@ -102,8 +102,8 @@ def pack(
     """Whole parcels, best first, into `budget` tokens; one that does not fit is skipped and named.
 
     History is cut first, oldest first; then, oldest first, what leads from the entry to what holds, so that a fact
-    which changed a hundred times is told to whoever asks in its oldest words. A line end counts as a token, so that the joined text is no larger than
-    the sum of its lines.
+    which changed a hundred times is told to whoever asks in its oldest words. A line end counts as a token, so
+    that the joined text is no larger than the sum of its lines.
     """
     packed: list[Packed] = []
     omitted: list[Omitted] = []

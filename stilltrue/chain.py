@@ -59,8 +59,10 @@ class Telling:
 
     `must` names the members that are never cut, the lead and its forward closure; `wanted` those that are cut only
     where the chain would not fit otherwise, the forward closure of the notes by which it was entered. Cut from the
-    oldest on, whatever is left is closed: a note is never told without what is newer than it. `since` are notes of today that the chain did not have at the moment
-    that was asked about; what they replace is delivered with them, so that nothing retracted is told as true.
+    oldest on, whatever is left is closed: a note is never told without what is newer than it.
+
+    `since` are notes of today that the chain did not have at the moment that was asked about; what they replace is
+    delivered with them, so that nothing retracted is told as true.
     """
 
     chain: Chain

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from keepers import Teller
 
 from store.embedding import load_embedder
 from store.lance import open_store
 from store.port import Embedder
+
+# In continuous integration each property is tried on 500 examples, elsewhere on what a first try has patience for.
+settings.register_profile("ci", max_examples=500, deadline=None, print_blob=True)
+settings.register_profile("first-try", max_examples=60, deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "first-try")
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stilltrue.budget import Line, Packed, Parcel, cut_notice, estimate_tokens, pack, whole
@@ -43,7 +43,6 @@ def texts(packed: Packed) -> list[str]:
 
 
 @given(parcels, st.integers(-5, 400), st.sampled_from([estimate_tokens, len]))
-@settings(max_examples=500, deadline=None)
 def test_the_text_that_goes_out_never_exceeds_the_budget(found: list[Parcel], budget: int, count: type[len]) -> None:
     """Counted as one text, line ends and notices of what was cut included, in any script and by any counter."""
     packed, omitted = pack(found, budget, count)
@@ -57,7 +56,6 @@ def test_the_text_that_goes_out_never_exceeds_the_budget(found: list[Parcel], bu
 
 
 @given(parcels, st.integers(0, 400))
-@settings(max_examples=500, deadline=None)
 def test_what_must_be_told_is_never_cut_and_the_rest_goes_from_the_end(found: list[Parcel], budget: int) -> None:
     """Among the lines that may go, those that stay are the first ones; the count of the others is said."""
     for each in pack(found, budget)[0]:
@@ -69,7 +67,6 @@ def test_what_must_be_told_is_never_cut_and_the_rest_goes_from_the_end(found: li
 
 
 @given(st.lists(lines, min_size=1, max_size=8).map(tuple))
-@settings(max_examples=300, deadline=None)
 def test_a_chain_that_was_left_out_fits_once_its_named_size_is_given(told: tuple[Line, ...]) -> None:
     """The size under `omitted` is what its shortest telling needs, no more and no less."""
     _, (left,) = pack([Parcel("c", told)], 0)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from logtext import day, log
 from strategies import events
 
@@ -19,7 +19,6 @@ NOTE = to_row(log("A  remembered about priya as allergy from 3 until 9 updates Z
 
 
 @given(events())
-@settings(max_examples=500, deadline=None)
 def test_an_event_comes_back_from_its_row_as_it_was(event: Event) -> None:
     """Also through JSON, as an export writes it."""
     assert from_row(to_row(event)) == event
@@ -27,7 +26,6 @@ def test_an_event_comes_back_from_its_row_as_it_was(event: Event) -> None:
 
 
 @given(events())
-@settings(max_examples=300, deadline=None)
 def test_a_row_says_its_kind_its_note_and_its_time_and_leaves_out_what_is_absent(event: Event) -> None:
     """It is flat, and nothing in it is null."""
     row = to_row(event)

@@ -16,7 +16,7 @@ from stilltrue.lifecycle import Member, Status, fold
 from stilltrue.note import RETIRING
 from stilltrue.requirement import requirements
 
-thorough = settings(max_examples=500, deadline=None)
+thorough = settings(deadline=None)
 
 
 def contract(log: list[Event], moment: datetime) -> dict[str, str]:

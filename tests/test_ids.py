@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stilltrue.ids import ALPHABET, LENGTH, is_id, stamp
@@ -16,7 +16,6 @@ entropies = st.integers(0, 2**64)
 
 
 @given(st.lists(st.tuples(moments, entropies), min_size=2, max_size=20))
-@settings(max_examples=500, deadline=None)
 def test_within_a_chain_ids_and_times_rise_whatever_the_clock_does(ticks: list[tuple[datetime, int]]) -> None:
     """Each stamp follows the one before, on a clock that jumps back or stands still as on one that runs."""
     stamps = [stamp(*ticks[0])]
@@ -27,7 +26,6 @@ def test_within_a_chain_ids_and_times_rise_whatever_the_clock_does(ticks: list[t
 
 
 @given(moments, entropies, st.one_of(st.none(), moments))
-@settings(max_examples=500, deadline=None)
 def test_a_stamp_is_never_before_its_moment_nor_far_behind_what_it_follows(
     now: datetime, entropy: int, after: datetime | None
 ) -> None:

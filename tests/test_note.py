@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stilltrue.note import RETIRING, LinkKind, canonical_subject, content_hash
@@ -32,7 +32,6 @@ def test_a_subject_is_folded_as_its_own_script_does_it() -> None:
 
 
 @given(st.text())
-@settings(max_examples=500, deadline=None)
 def test_the_canonical_spelling_of_a_canonical_spelling_is_itself(raw: str) -> None:
     """A subject that was read from the store is found under itself."""
     once = canonical_subject(raw)
@@ -60,7 +59,6 @@ def test_the_class_counts() -> None:
 
 
 @given(st.lists(st.tuples(st.text(), st.lists(st.text(), max_size=3), st.text()), min_size=2, max_size=2))
-@settings(max_examples=300, deadline=None)
 def test_what_differs_in_any_part_has_another_hash(said: list[tuple[str, list[str], str]]) -> None:
     """No part can be mistaken for a piece of its neighbour."""
     (text, subjects, klass), (other_text, others, other_klass) = said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from logtext import LATER, VOICE, day, log
 from strategies import logs
@@ -76,7 +76,6 @@ def starts(text: str) -> list[str]:
 
 
 @given(logs(), hostile)
-@settings(max_examples=500, deadline=None)
 def test_no_words_from_outside_can_start_a_line(log: list[Event], words: str) -> None:
     """A note, a reason, a source, a subject or a notice that holds a heading leaves the page as it would be without.
 
@@ -89,7 +88,6 @@ def test_no_words_from_outside_can_start_a_line(log: list[Event], words: str) ->
 
 
 @given(logs(), hostile)
-@settings(max_examples=300, deadline=None)
 def test_no_note_can_pass_for_the_heading_of_the_requirements(log: list[Event], words: str) -> None:
     """There is one such heading, and it is ours."""
     answered = answer(say(log, words), (words,))
@@ -97,7 +95,6 @@ def test_no_note_can_pass_for_the_heading_of_the_requirements(log: list[Event], 
 
 
 @given(logs(), st.lists(st.text(max_size=20), max_size=2))
-@settings(max_examples=300, deadline=None)
 def test_the_requirements_stand_last_and_nothing_comes_after_them(log: list[Event], notices: list[str]) -> None:
     """A model obeys what stands last and labelled."""
     answered = answer(log, tuple(notices))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stilltrue.ranking import MAX_RATING, Candidate, Policy, Recency, diverse, normalised, relevance, score
@@ -46,7 +46,6 @@ def candidate(**given: Any) -> Candidate:
 
 
 @given(candidates, st.sampled_from(["decay", "none", "inverted"]))
-@settings(max_examples=500, deadline=None)
 def test_every_candidate_gets_a_finite_score_within_the_sum_of_the_weights(
     found: list[Candidate], recency: Recency
 ) -> None:
@@ -176,7 +175,6 @@ def test_a_chain_without_a_vector_is_like_no_other() -> None:
     st.lists(st.tuples(st.floats(0, 1), st.none() | st.floats(0, 2 * math.pi)), max_size=12),
     st.floats(0, 1),
 )
-@settings(max_examples=300, deadline=None)
 def test_diversity_reorders_and_drops_nothing(chains: list[tuple[float, float | None]], share: float) -> None:
     """Every chain is in the order once, and the best score comes first."""
     scores = [value for value, _ in chains]

@@ -152,7 +152,7 @@ def questions(past: bool = True) -> st.SearchStrategy[Question]:
     )
 
 
-@examples(max_examples=500)
+@examples()
 @given(worlds(), questions())
 def test_no_note_is_told_without_all_that_is_newer(world: World, question: Question) -> None:
     """Closure: under any filter and any budget, and with the revocation of whatever was revoked."""
@@ -168,7 +168,7 @@ def test_no_note_is_told_without_all_that_is_newer(world: World, question: Quest
                 assert revocation.reason in view.mark
 
 
-@examples(max_examples=500)
+@examples()
 @given(worlds(0, 3, 60), questions())
 def test_every_requirement_of_the_subjects_in_play_is_told(world: World, question: Question) -> None:
     """Completeness: for any query, any budget, any number of chains and of distractors."""
@@ -190,7 +190,7 @@ def test_every_requirement_of_the_subjects_in_play_is_told(world: World, questio
     assert {view.id for each in answer.requirements for view in each.rules} == binding
 
 
-@examples(max_examples=500)
+@examples()
 @given(worlds(), questions())
 def test_every_chain_has_a_lead_and_no_history_stands_before_it(world: World, question: Question) -> None:
     """Lead first: what was superseded at the moment asked about is never one, and the rest is newest first."""
@@ -204,7 +204,7 @@ def test_every_chain_has_a_lead_and_no_history_stands_before_it(world: World, qu
         assert not heads or {view.id for view in heads} == {view.id for view in chain.lead}
 
 
-@examples(max_examples=500)
+@examples()
 @given(worlds(0, 3), questions(past=False))
 def test_the_budget_holds_and_nothing_is_dropped_in_silence(world: World, question: Question) -> None:
     """Budget: each chain that was entered is told, named as left out, told as a rule, or counted as over."""
@@ -225,7 +225,7 @@ def test_the_budget_holds_and_nothing_is_dropped_in_silence(world: World, questi
         assert len(scope - shown) == (int(over[0].split()[0]) if over else 0)
 
 
-@examples(max_examples=300)
+@examples()
 @given(worlds(), questions())
 def test_the_text_of_the_chains_fits_the_budget(world: World, question: Question) -> None:
     """Counted over the very lines that are sent."""
@@ -238,7 +238,7 @@ def test_the_text_of_the_chains_fits_the_budget(world: World, question: Question
         assert estimate_tokens("\n".join(lines)) <= question.budget_tokens or not lines
 
 
-@examples(max_examples=300)
+@examples()
 @given(worlds(), questions())
 def test_with_subjects_no_chain_and_no_rule_of_others_is_told(world: World, question: Question) -> None:
     """Isolation: a chain is about the subjects of all its notes, a rule about its own."""
@@ -249,7 +249,7 @@ def test_with_subjects_no_chain_and_no_rule_of_others_is_told(world: World, ques
         assert all(given_subjects & set(view.subjects) for each in answer.requirements for view in each.rules)
 
 
-@examples(max_examples=300)
+@examples()
 @given(worlds(), st.data())
 def test_as_of_is_the_same_whatever_happened_since(world: World, data: st.DataObject) -> None:
     """Replay: the leads and their status then do not depend on the events that came later."""
@@ -265,7 +265,7 @@ def test_as_of_is_the_same_whatever_happened_since(world: World, data: st.DataOb
     assert {note_id for note_id in known if world.chain_of[note_id] not in aside} <= told.keys()
 
 
-@examples(max_examples=300)
+@examples()
 @given(worlds(), st.data())
 def test_revoke_then_reinstate_is_the_identity(world: World, data: st.DataObject) -> None:
     """Inverse: on every status of the store, whichever note it was."""

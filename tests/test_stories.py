@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from seeding import distractors, model, past, rows
 from wire import SdkClient, sdk_client, text_of_blocks
 
+from store.port import Encoded
 from tools.remember import remember
 from tools.supersede import supersede
 
@@ -66,10 +66,10 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @cache
-def distracting() -> tuple[list[str], NDArray[np.float32]]:
+def distracting() -> tuple[list[str], list[Encoded]]:
     """2,000 distractors and their vectors."""
     texts = distractors(2_000)
-    return texts, model().embed(texts)
+    return texts, model().encode(texts)
 
 
 @cache
@@ -81,9 +81,9 @@ def off_topic() -> list[str]:
 
 def test_a_plain_search_would_have_missed_the_allergy() -> None:
     """Among the 200 distractors alone, the six nearest notes are without it in 95 of the 100 requests."""
-    _, vectors = distracting()
+    vectors = np.array([each.vector for each in distracting()[1][:200]])
     queries = model().embed(off_topic())
-    nearer = (queries @ vectors[:200].T > queries @ model().embed([ALLERGY]).T).sum(axis=1)
+    nearer = (queries @ vectors.T > queries @ model().embed([ALLERGY]).T).sum(axis=1)
     assert len(queries) == 100
     assert (nearer >= 6).sum() >= 95
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from logtext import LATER, VOICE, chain_of, day
 from strategies import logs
 
@@ -224,7 +224,6 @@ def test_a_chain_in_which_nothing_was_revoked_has_no_retraction() -> None:
 
 
 @given(logs())
-@settings(max_examples=300, deadline=None)
 def test_a_retraction_tells_every_revocation_that_is_newer_than_what_was_entered(log: list[Event]) -> None:
     """Where an end was revoked, the closure of what was entered is told whole."""
     for chain in chains(log, day(LATER)):
