@@ -61,11 +61,13 @@ class Note:
 
 
 def canonical_subject(raw: str) -> str:
-    """The one spelling of a subject: compatibility-normalised, case-folded, single inner spaces.
+    """The one spelling of a subject: compatibility-normalised, case-folded, single inner spaces, nothing invisible.
 
-    "Priya", " priya " and "PRIYA" are one subject; a requirement must not hide behind a capital letter.
+    "Priya", " priya " and "PRIYA" are one subject; a requirement must not hide behind a capital letter, nor behind
+    a character of no width.
     """
-    return " ".join(unicodedata.normalize("NFKC", raw).casefold().split())
+    visible = (character for character in raw if unicodedata.category(character) != "Cf")
+    return " ".join(unicodedata.normalize("NFKC", "".join(visible)).casefold().split())
 
 
 def content_hash(text: str, subjects: Iterable[str], klass: str) -> str:

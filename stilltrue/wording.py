@@ -154,12 +154,14 @@ def page(
     required: Sequence[Packed],
     subjects: Iterable[str],
     notices: Sequence[str] = (),
+    further: int = 0,
 ) -> str:
-    """A whole answer to `recall`."""
+    """A whole answer to `recall`. `further` chains matched less well than the most that an answer may hold."""
     parts = [f"({indented(notice)})" for notice in notices]
     if packed:
         what = "1 memory" if len(packed) == 1 else f"{len(packed)} memories"
-        parts.append(f"{what}, best match first. * leads with what holds; indented lines are its history.")
+        more = f" ({further} more matched less well)" if further else ""
+        parts.append(f"{what}, best match first{more}. * leads with what holds; indented lines are its history.")
         parts += [each.text for each in packed]
     else:
         parts.append("No memory to tell.")

@@ -115,7 +115,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Answer of `recall`. `tokens` is the size of the chains, `requirement_tokens` that of the requirements."""
+    """Answer of `recall`. `further` chains matched less well than those told and omitted. `tokens` is the size of the chains, `requirement_tokens` that of the requirements."""
 
     chains: tuple[ChainView, ...]
     requirements: tuple[RequirementView, ...]
@@ -125,6 +125,7 @@ class Recalled:
     requirement_tokens: int
     degraded: bool = False
     as_of: str = ""
+    further: int = 0
     notices: tuple[str, ...] = ()
 
 

@@ -45,6 +45,8 @@ def recall(
     intent = when.read(asked, now.astimezone(keeper.voice.zone))
     moment = intake.moment("as_of", as_of, keeper.voice, "end") or intent.as_of
     notices = unknown(keeper, given)
+    if moment is not None and moment.microsecond == 0:
+        moment += timedelta(microseconds=999_999)  # times are told in whole seconds, so such a second is meant whole
     if moment is not None and moment >= now:
         moment = None
         if as_of:
@@ -66,7 +68,8 @@ def recall(
 
     # A chain that binds somebody is told with the requirements, where no budget applies, and not twice.
     aside = {each.chain.id for each in ranked if _ruled(keeper, each, given, whole or moment is not None)}
-    free = [each for each in ranked if each.chain.id not in aside][: keeper.max_chains]
+    fitting = [each for each in ranked if each.chain.id not in aside]
+    free, further = fitting[: keeper.max_chains], max(0, len(fitting) - keeper.max_chains)
     packed, omitted = _packed(keeper, free, counts, budget, shown_whole=whole)
     delivered = {each.parcel.key for each in packed}
     reached = [each for each in ranked[: keeper.max_chains] if _ruled(keeper, each, given, past=False)]
@@ -92,9 +95,10 @@ def recall(
         requirement_tokens=sum(each.tokens for each in rules),
         degraded=bool(degraded),
         as_of=keeper.voice.time(moment) if moment else "",
+        further=further,
         notices=tuple(notices),
     )
-    return Answer(page(packed, omitted, rules, in_play, notices), data)
+    return Answer(page(packed, omitted, rules, in_play, notices, further), data)
 
 
 def _tellable(entered: Sequence[Entered], include_retired: bool) -> tuple[list[Entered], int]:
