@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import secrets
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -26,12 +27,14 @@ from rich.text import Text
 from server import demo_notes
 from server.config import load
 from server.wiring import Home, utc_now
+from stilltrue.ids import ENTROPY_BITS, stamp
+from stilltrue.note import USER, Note
+from tools.bulk import append_notes
 
 if TYPE_CHECKING:
     from mcp import Client
 
     from store.port import Embedder
-    from tools.keeper import Keeper
 
 _TOP = 6
 _MODEL_WAIT_S = 30.0
@@ -78,62 +81,36 @@ class Past:
 
 
 def _seed(store: str) -> Past:
-    """Write the past of the team into the store."""
+    """Write the past of the team into the store, in one append; the verbs would do the same one by one."""
     now = utc_now()
-    rows: list[tuple[str, datetime, str, tuple[str, ...]]] = [
-        (demo_notes.ALLERGY, now - timedelta(days=demo_notes.ALLERGY_AGE_DAYS), "allergy", ("priya", "team"))
-    ]
-    for notes, subject in ((demo_notes.LUNCH_NOTES, "team"), (demo_notes.TEST_NOTES, "repo:shop")):
-        for position, text in enumerate(notes):
-            rows.append((text, now - timedelta(days=60 - 59 * position / len(notes)), "note", (subject,)))
-    rows.sort(key=lambda row: row[1])
-    clock = _PastClock(rows[0][1])
-    home = Home(load({"store.uri": store}, environ={}), clock=clock)
-    embedder = _append(home.keeper(), clock, rows)
-    home.close()
-    stored = {text: Stored(text, at) for text, at, _, _ in rows}
-    lunch = [stored[demo_notes.ALLERGY], *(stored[text] for text in demo_notes.LUNCH_NOTES)]
-    return Past(lunch, [stored[text] for text in demo_notes.TEST_NOTES], embedder)
-
-
-class _PastClock:
-    """A clock that is set by hand, so that a note can be fourteen months old."""
-
-    def __init__(self, moment: datetime) -> None:
-        self.moment = moment
-
-    def __call__(self) -> datetime:
-        return self.moment
-
-
-def _append(
-    keeper: Keeper, clock: _PastClock, rows: Sequence[tuple[str, datetime, str, tuple[str, ...]]]
-) -> Embedder:
-    """All rows in one append, embedded in one go; the verbs would do the same one by one."""
-    from stilltrue.event import Remembered
-    from stilltrue.note import USER, Note, content_hash
-    from tools.keeper import Embedded
-    from tools.lookup import entry
-
-    embedder, problem = keeper.embedder(wait_s=60)
+    allergy = _note(
+        demo_notes.ALLERGY, now - timedelta(days=demo_notes.ALLERGY_AGE_DAYS), ("priya", "team"), "allergy"
+    )
+    lunch = _spread(demo_notes.LUNCH_NOTES, now, "team")
+    tests = _spread(demo_notes.TEST_NOTES, now, "repo:shop")
+    home = Home(load({"store.uri": store}, environ={}))
+    keeper = home.keeper()
+    embedder, problem = keeper.embedder(wait_s=_MODEL_WAIT_S)
     if embedder is None:
         raise SystemExit(f"stilltrue: the demo needs the embedding model, and {problem}")
-    encoded = embedder.encode([text for text, *_ in rows])
-    entries = []
-    for (text, at, klass, subjects), each in zip(rows, encoded, strict=True):
-        clock.moment = at
-        stamp = keeper.stamp(None)
-        note = Note(stamp.id, text, subjects, klass, USER, stamp.at)
-        entries.append(
-            entry(
-                Remembered(note),
-                embedded=Embedded(each.vector, each.sketch),
-                digest=content_hash(text, subjects, klass),
-            )
-        )
-    with keeper.store.writing():
-        keeper.store.append(entries)
-    return embedder
+    append_notes(keeper, [allergy, *lunch, *tests], embedder)
+    home.close()
+    return Past(_plainly([allergy, *lunch]), _plainly(tests), embedder)
+
+
+def _spread(texts: Sequence[str], now: datetime, subject: str) -> list[Note]:
+    """The texts as notes of the last sixty days."""
+    ages = [timedelta(days=60 - 59 * position / len(texts)) for position in range(len(texts))]
+    return [_note(text, now - age, (subject,)) for text, age in zip(texts, ages, strict=True)]
+
+
+def _note(text: str, at: datetime, subjects: tuple[str, ...], klass: str = "note") -> Note:
+    made = stamp(at, secrets.randbits(ENTROPY_BITS))
+    return Note(made.id, text, subjects, klass, USER, made.at)
+
+
+def _plainly(notes: Sequence[Note]) -> list[Stored]:
+    return [Stored(note.text, note.recorded_at) for note in notes]
 
 
 async def _play(console: Console, store: str, past: Past) -> bool:

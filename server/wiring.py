@@ -60,9 +60,8 @@ class Home:
     on a thread, `keeper` waits for it. A store that cannot be opened is tried again by the next call.
     """
 
-    def __init__(self, config: Config, *, ephemeral: bool = False, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, config: Config, *, ephemeral: bool = False) -> None:
         self._config = config
-        self._clock = clock
         self._ephemeral = ephemeral
         self._lock = threading.Lock()
         self._keeper: Keeper | None = None
@@ -138,8 +137,8 @@ class Home:
         return Keeper(
             store=self._store,
             embedding=embedding,
-            clock=self._clock,
-            stamp=Stamper(self._clock),
+            clock=utc_now,
+            stamp=Stamper(),
             voice=Voice(config.memory.tzinfo()),
             classes=config.classes,
             policy=Policy(

@@ -15,13 +15,13 @@ from typing import Any
 from server.wiring import Stamper
 from stilltrue.classes import Classes
 from stilltrue.event import Remembered
-from stilltrue.note import Note, content_hash
+from stilltrue.note import Note
 from stilltrue.wording import Voice
 from store.embedding import load_embedder
 from store.lance import open_store
-from store.port import Embedder, Encoded
-from tools.keeper import Embedded, Keeper
-from tools.lookup import entry
+from store.port import Embedder
+from tools.bulk import append_notes
+from tools.keeper import Keeper
 
 DATA = Path(__file__).resolve().parent.parent / "bench" / "data"
 
@@ -55,19 +55,13 @@ class Past:
         self._moment = self.now - timedelta(days=days_ago)
         return self.keeper
 
-    def fill(self, texts: Sequence[str], encoded: Sequence[Encoded], subjects: Sequence[str], days: float) -> None:
+    def fill(self, texts: Sequence[str], subjects: Sequence[str], days: float) -> None:
         """One note for each text, spread evenly over the last `days` days, in one append. Subjects take turns."""
-        self.store.adopt(model().fingerprint)
-        entries = []
-        for number, (text, each) in enumerate(zip(texts, encoded, strict=True)):
+        notes = []
+        for number, text in enumerate(texts):
             stamp = self.go(days * (1 - number / len(texts))).stamp(None)
-            about = (subjects[number % len(subjects)],)
-            note = Note(stamp.id, text, about, "note", "agent", stamp.at)
-            embedded = Embedded(each.vector, each.sketch)
-            digest = content_hash(text, about, note.klass)
-            entries.append(entry(Remembered(note), None, embedded, digest))
-        with self.store.writing():
-            self.store.append(entries)
+            notes.append(Note(stamp.id, text, (subjects[number % len(subjects)],), "note", "agent", stamp.at))
+        append_notes(self.keeper, notes, model())
 
 
 @contextmanager

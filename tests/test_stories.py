@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pytest
 from seeding import distractors, model, past, rows
 from wire import SdkClient, sdk_client, text_of_blocks
 
-from store.port import Encoded
 from tools.remember import remember
 from tools.supersede import supersede
 
@@ -58,18 +56,10 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         chain = [remember(before.go(300), OLD[0], subjects=["repo:billing"], klass="working_context").data.id]
         for days, text in zip((240, 180), OLD[1:], strict=True):
             chain.append(supersede(before.go(days), [chain[-1]], text, relation="correction").data.id)
-        texts, encoded = distracting()
-        before.fill(texts[: request.param], encoded[: request.param], ["team", "priya", "user", "repo:billing"], 90)
+        before.fill(distractors(request.param), ["team", "priya", "user", "repo:billing"], 90)
     with sdk_client(home) as client:
         client.ready()
         yield Stage(client, request.param, allergy, tuple(chain))
-
-
-@cache
-def distracting() -> tuple[list[str], list[Encoded]]:
-    """2,000 distractors and their vectors."""
-    texts = distractors(2_000)
-    return texts, model().encode(texts)
 
 
 @cache
@@ -81,7 +71,7 @@ def off_topic() -> list[str]:
 
 def test_a_plain_search_would_have_missed_the_allergy() -> None:
     """Among the 200 distractors alone, the six nearest notes are without it in 95 of the 100 requests."""
-    vectors = np.array([each.vector for each in distracting()[1][:200]])
+    vectors = model().embed(distractors(200))
     queries = model().embed(off_topic())
     nearer = (queries @ vectors.T > queries @ model().embed([ALLERGY]).T).sum(axis=1)
     assert len(queries) == 100

@@ -115,7 +115,10 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Answer of `recall`. `further` chains matched less well than those told and omitted. `tokens` is the size of the chains, `requirement_tokens` that of the requirements."""
+    """Answer of `recall`. `further` chains matched less well than those told and omitted.
+
+    `tokens` is the size of the chains, `requirement_tokens` that of the requirements.
+    """
 
     chains: tuple[ChainView, ...]
     requirements: tuple[RequirementView, ...]

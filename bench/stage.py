@@ -1,0 +1,100 @@
+"""What the benchmarks play on: a keeper over a store, on a clock set by hand, and notes of the past to fill it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from stilltrue.ids import ENTROPY_BITS, Stamp, stamp
+from stilltrue.note import USER, Note
+from stilltrue.ranking import Policy
+from stilltrue.wording import Voice
+from store.embedding import load_embedder
+from store.ephemeral import EphemeralStore
+from store.lance import open_store
+from store.port import Embedder, Store
+from tools.bulk import append_notes
+from tools.keeper import Keeper
+
+DATA = Path(__file__).parent / "data"
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+"""The present of every benchmark: a day that does not depend on when it is run."""
+
+
+@cache
+def model() -> Embedder:
+    """The default model, loaded once."""
+    return load_embedder()
+
+
+class AtHand:
+    """The model as a keeper is given it, without waiting."""
+
+    problem = None
+
+    def get(self, wait_s: float = 0.0) -> Embedder:
+        """The model."""
+        return model()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A note to be: its words, how many days ago it was said, about whom, and as what."""
+
+    text: str
+    age_days: float = 0.0
+    subjects: tuple[str, ...] = ("user",)
+    klass: str = "note"
+    cues: tuple[str, ...] = ()
+
+
+class Stage:
+    """A keeper over a store of its own; in memory, or on LanceDB where a folder is given. Same seed, same ids."""
+
+    def __init__(
+        self, folder: Path | None = None, seed: int = 0, policy: Policy | None = None, **limits: Any
+    ) -> None:
+        self._random = Random(seed)
+        self.now = NOW
+        self._last: datetime | None = None
+        self.store: Store = open_store(str(folder)) if folder else EphemeralStore()
+        self.keeper = Keeper(
+            store=self.store,
+            embedding=AtHand(),
+            clock=lambda: self.now,
+            stamp=self._stamp,
+            voice=Voice(UTC),
+            policy=policy or Policy(),
+            **limits,
+        )
+
+    def fill(self, said: Sequence[Said]) -> list[str]:
+        """Append the notes, oldest first, and return their ids in the order given."""
+        ids: dict[int, str] = {}
+        notes = []
+        for position in sorted(range(len(said)), key=lambda each: -said[each].age_days):
+            each = said[position]
+            made = stamp(NOW - timedelta(days=each.age_days), self._random.getrandbits(ENTROPY_BITS), self._last)
+            self._last = made.at
+            ids[position] = made.id
+            notes.append(Note(made.id, each.text, each.subjects, each.klass, USER, made.at, cues=each.cues))
+        append_notes(self.keeper, notes, model())
+        return [ids[position] for position in range(len(said))]
+
+    def with_policy(self, policy: Policy, **limits: Any) -> Keeper:
+        """The same store under another policy."""
+        return replace(self.keeper, policy=policy, **limits)
+
+    def _stamp(self, after: datetime | None) -> Stamp:
+        return stamp(self.now, self._random.getrandbits(ENTROPY_BITS), after)
+
+
+def rows(name: str, folder: Path = DATA) -> list[dict[str, Any]]:
+    """The rows of one of the data files."""
+    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]

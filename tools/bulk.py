@@ -1,0 +1,32 @@
+"""Append many notes that stand alone, at once: what the demo, the benchmarks and the tests fill a store with.
+
+The notes bring their own ids and times, so that a store can be given a past. Nothing is looked up and nothing is
+answered; an agent has no such verb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stilltrue.event import Remembered
+from stilltrue.note import Note, content_hash
+from store.port import Embedder, Way
+from tools.keeper import Embedded, Keeper
+from tools.lookup import entry
+
+
+def append_notes(keeper: Keeper, notes: Sequence[Note], embedder: Embedder) -> None:
+    """All of the notes in one append, their texts and cues embedded in one go. A text is taken as one piece."""
+    keeper.store.adopt(embedder.fingerprint)
+    texts = [text for note in notes for text in (note.text, *note.cues)]
+    encoded = iter(embedder.encode(texts))
+    entries = []
+    for note in notes:
+        own = next(encoded)
+        cues = [(cue, next(encoded)) for cue in note.cues]
+        ways = tuple(Way("cue", cue, each.vector, each.sketch) for cue, each in cues)
+        embedded = Embedded(own.vector, own.sketch, ways)
+        digest = content_hash(note.text, note.subjects, note.klass)
+        entries.append(entry(Remembered(note), None, embedded, digest))
+    with keeper.store.writing():
+        keeper.store.append(entries)
