@@ -34,13 +34,16 @@ def model() -> Embedder:
 
 
 class AtHand:
-    """The model as a keeper is given it, without waiting."""
+    """A model as a keeper is given it, without waiting: the default one where no other is named."""
 
     problem = None
 
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder
+
     def get(self, wait_s: float = 0.0) -> Embedder:
         """The model."""
-        return model()
+        return self._embedder or model()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +61,21 @@ class Stage:
     """A keeper over a store of its own; in memory, or on LanceDB where a folder is given. Same seed, same ids."""
 
     def __init__(
-        self, folder: Path | None = None, seed: int = 0, policy: Policy | None = None, **limits: Any
+        self,
+        folder: Path | None = None,
+        seed: int = 0,
+        policy: Policy | None = None,
+        embedder: Embedder | None = None,
+        **limits: Any,
     ) -> None:
         self._random = Random(seed)
         self.now = NOW
         self._last: datetime | None = None
+        self._embedding = AtHand(embedder)
         self.store: Store = open_store(str(folder)) if folder else EphemeralStore()
         self.keeper = Keeper(
             store=self.store,
-            embedding=AtHand(),
+            embedding=self._embedding,
             clock=lambda: self.now,
             stamp=self._stamp,
             voice=Voice(UTC),
@@ -84,7 +93,7 @@ class Stage:
             self._last = made.at
             ids[position] = made.id
             notes.append(Note(made.id, each.text, each.subjects, each.klass, USER, made.at, cues=each.cues))
-        append_notes(self.keeper, notes, model())
+        append_notes(self.keeper, notes, self._embedding.get())
         return [ids[position] for position in range(len(said))]
 
     def with_policy(self, policy: Policy, **limits: Any) -> Keeper:

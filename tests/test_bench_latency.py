@@ -1,0 +1,48 @@
+"""`python -m bench latency` as anyone runs it, on a store that is small enough for a test."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from wire import ROOT, clean_env
+
+KEYS = {
+    "notes", "requirements_p95_ms", "recall_p50_ms", "recall_p95_ms", "remember_p50_ms", "raw_append_fsync_p50_ms",
+    "lancedb_queries_per_recall", "rss_mb",
+}  # fmt: skip
+VERBS = {"remember", "supersede", "revoke", "reinstate", "recall", "constraints", "feedback"}
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    command = [sys.executable, "-m", "bench", "latency", "--notes", "200", "--runs", "3"]
+    home = tmp_path_factory.mktemp("home")
+    done = subprocess.run(command, cwd=ROOT, env=clean_env(home), capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+@pytest.mark.slow
+def test_latency_ends_with_the_figures_of_every_verb(figures: dict[str, Any]) -> None:
+    """Every key is there and every verb was timed; how quick they are is not asked here."""
+    assert set(figures) >= KEYS
+    assert figures["notes"] == 200
+    assert set(figures["verbs"]) >= VERBS
+    assert all(verb["p50_ms"] <= verb["p95_ms"] for verb in figures["verbs"].values())
+
+
+@pytest.mark.slow
+def test_a_read_costs_a_bounded_number_of_queries_and_a_write_one_commit(figures: dict[str, Any]) -> None:
+    """A recall right after a write takes seven queries at most, and no commit. A verb that writes commits once."""
+    verbs = figures["verbs"]
+    assert 0 < verbs["recall"]["queries"] <= verbs["recall, after a write"]["queries"] <= 7
+    assert {name: verbs[name]["commits"] for name in VERBS} == {
+        **dict.fromkeys(VERBS, 1.0),
+        "recall": 0.0,
+        "constraints": 0.0,
+    }
