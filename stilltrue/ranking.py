@@ -62,6 +62,7 @@ class Candidate:
     retrievals: int = 0
     ratings: int = 0
     late: float | None = None
+    reranked: float | None = None
 
 
 def score(candidates: Sequence[Candidate], policy: Policy, recency: Recency = "decay") -> list[float]:
@@ -83,8 +84,13 @@ def score(candidates: Sequence[Candidate], policy: Policy, recency: Recency = "d
 def relevance(candidates: Sequence[Candidate], policy: Policy) -> NDArray[np.float64]:
     """How well each candidate fits the query, in [0, 1]: what both channels say, then token by token.
 
+    Where a cross-encoder has scored the candidates, its scores stand in the place of all that, and a candidate
+    that it was not given counts as its worst.
     Where a candidate has no sketch, its place in the first mix stands in for its late interaction.
     """
+    if judged := [each.reranked for each in candidates if each.reranked is not None]:
+        worst = min(judged)
+        return normalised([worst if each.reranked is None else each.reranked for each in candidates])
     first = _mixed(candidates, policy.lexical_share)
     late = [each.late for each in candidates]
     known = [value for value in late if value is not None]

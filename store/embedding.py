@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import atexit
 import importlib.util
-import logging
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from stilltrue.errors import StilltrueError, StoreTrouble
+from store.background import Background
 from store.minilm import WEIGHTS_PACKAGE, OnnxMiniLM, find_weights
 from store.port import Embedder
 from store.sentence_transformer import EXTRA, SentenceTransformersEngine, find_model
 from store.weights import DEFAULT_MODEL, prove
 
-State = Literal["loading", "ready", "degraded"]
-
 ENGINES: Final = ("auto", "onnx", "sentence-transformers", "none")
 """What `embedding.engine` can be. With "none" there are no vectors, and the caller loads nothing."""
-
-_EXIT_WAIT_S: Final = 3.0
-
-_log = logging.getLogger(__name__)
 
 
 def load_embedder(
@@ -81,54 +73,12 @@ def load_embedder(
     return embedder
 
 
-class BackgroundEmbedder:
+class BackgroundEmbedder(Background[Embedder]):
     """An embedder that is loaded on a thread of its own, while the server already answers by words alone."""
 
     def __init__(self, load: Callable[[], Embedder]) -> None:
         """`load` returns the embedder or raises; nothing runs before `start`."""
-        self._load = load
-        self._outcome: Embedder | str | None = None
-        self._done = threading.Event()
-        # A daemon, so that an import of half a minute does not hold up the end of the server.
-        self._thread = threading.Thread(target=self._run, name="embedder", daemon=True)
-
-    def start(self) -> None:
-        """Begin to load. To be called once."""
-        # A native library that is still loading when the process ends aborts it, with a core dump.
-        atexit.register(self._done.wait, _EXIT_WAIT_S)
-        self._thread.start()
-
-    @property
-    def state(self) -> State:
-        """`loading` until it is known, then `ready`, or `degraded` when there will be no vectors."""
-        if self._outcome is None:
-            return "loading"
-        return "degraded" if isinstance(self._outcome, str) else "ready"
-
-    @property
-    def problem(self) -> str | None:
-        """When degraded: what was wrong and what to do about it."""
-        return self._outcome if isinstance(self._outcome, str) else None
-
-    def get(self, wait_s: float = 0.0) -> Embedder | None:
-        """The embedder, waiting for it up to `wait_s` seconds; None while it loads and when it never will."""
-        self._done.wait(wait_s)
-        return None if isinstance(self._outcome, str) else self._outcome
-
-    def _run(self) -> None:
-        try:
-            self._outcome = self._load()
-        except StilltrueError as trouble:
-            self._degrade(str(trouble))
-        except BaseException as error:  # a panic in a native library is no Exception, and counts as well
-            self._degrade(f"The embedding model failed to load: {type(error).__name__}: {error}")
-            _log.debug("what the loading of the embedding model ended in", exc_info=error)
-        finally:
-            self._done.set()
-
-    def _degrade(self, problem: str) -> None:
-        self._outcome = problem
-        _log.warning("memories are found by their words only, not by their meaning: %s", problem)
+        super().__init__(load, "embedding model", "memories are found by their words only, not by their meaning")
 
 
 def _choose(model: str, folder: Path | None) -> str:

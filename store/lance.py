@@ -22,6 +22,7 @@ from store.durable import ProcessLock, Syncer
 from store.engine import Database, Table, load, read
 from store.healing import ASIDE
 from store.joining import ChainRow, gather
+from store.kept import KeptUntilWritten
 from store.opening import open_log
 from store.port import ChainRecord, Entry, Fingerprint, Health, Hit, Usage, Vector
 from store.quoting import any_of, begins_with, chunks, one_of, quoted, storable
@@ -78,7 +79,7 @@ class LanceStore:
         self._syncer = Syncer(folder / f"{LOG}.lance")
         self._fingerprint: Fingerprint | None = None
         self._known_subjects: set[str] = set()
-        self._subjects_at: tuple[int, list[str]] | None = None
+        self._kept = KeptUntilWritten(lambda: self._read(lambda: int(table.version)))
         self._usage = LanceUsage(folder, database)
         self._upkeep = Upkeep(folder, table, lock, self._syncer)
 
@@ -136,13 +137,20 @@ class LanceStore:
             yield from chain_rows_of(self._rows(one_of("chain", some), columns))
 
     def binding(self, klasses: Collection[str], subjects: Collection[str] | None) -> list[Event]:
-        """One query, or one for each 300 subjects."""
-        found: dict[str, Event] = {}
-        for some_klasses in chunks(klasses):
-            for about in _about(subjects):
-                where = " AND ".join([any_of("klasses", some_klasses), *about])
-                found |= {event.id: event for event in events_of(self._rows(where, EVENT_COLUMNS))}
+        """One query, or one for each 300 subjects; none where nothing was written since it was asked last."""
+        asked = (frozenset(klasses), None if subjects is None else frozenset(subjects))
+        return self._kept.get(asked, lambda: self._bound(klasses, subjects))
+
+    def _bound(self, klasses: Collection[str], subjects: Collection[str] | None) -> list[Event]:
+        wheres = (
+            " AND ".join([any_of("klasses", some), *about]) for some in chunks(klasses) for about in _about(subjects)
+        )
+        found = {event.id: event for where in wheres for event in events_of(self._rows(where, EVENT_COLUMNS))}
         return [found[event_id] for event_id in sorted(found)]
+
+    def events(self) -> list[Event]:
+        """One query."""
+        return sorted(events_of(self._rows("body IS NOT NULL", EVENT_COLUMNS)), key=lambda event: event.id)
 
     def by_request(self, request_id: str) -> str | None:
         """One query."""
@@ -182,10 +190,7 @@ class LanceStore:
     def subjects(self, names: Collection[str] | None = None) -> list[str]:
         """One query, or one for each 300 names. All of them are kept until the log has another version."""
         if names is None:
-            version = self._read(lambda: int(self._table.version))
-            if self._subjects_at is None or self._subjects_at[0] != version:
-                self._subjects_at = version, self._subjects_where(["kind = 'subject'"])
-            return self._subjects_at[1]
+            return self._kept.get("subjects", lambda: self._subjects_where(["kind = 'subject'"]))
         return self._subjects_where(one_of("id", some) for some in chunks(SUBJECT_PREFIX + name for name in names))
 
     def _subjects_where(self, wheres: Iterable[str]) -> list[str]:

@@ -49,7 +49,7 @@ def find_model(model: str, allow_download: bool = False, download_deadline_s: fl
     A look into the cache takes milliseconds and no network. A download that is not complete after
     `download_deadline_s` seconds is stopped. Raises `StoreTrouble`.
     """
-    _quiet()
+    quiet()
     import huggingface_hub
 
     otherwise = "or put the model into a folder and set embedding.path"
@@ -88,7 +88,7 @@ class SentenceTransformersEngine:
         Raises `StoreTrouble` where the folder holds no safetensors weights.
         """
         weights = _sha256_of_weights(folder)
-        _quiet()
+        quiet()
         import sentence_transformers
         import torch
 
@@ -167,7 +167,7 @@ class SentenceTransformersEngine:
         return np.asarray(encoded["special_tokens_mask"], dtype=np.bool_)
 
 
-def _quiet() -> None:
+def quiet() -> None:
     """No progress bars and no telemetry from the libraries. To be called before they are imported.
 
     stdout belongs to the protocol. It cannot be redirected while they load, as the transport may

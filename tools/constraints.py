@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from stilltrue.budget import Packed, Parcel, whole
 from stilltrue.chain import chains
@@ -30,7 +31,7 @@ def constraints(keeper: Keeper, subjects: Sequence[str] | None = None) -> Answer
 
 def unknown(keeper: Keeper, named: Sequence[str]) -> list[str]:
     """A notice of the subjects that no note is about: a name that is spelt otherwise has no requirements."""
-    known = set(keeper.store.subjects(named)) if named else set()
+    known = set(keeper.store.subjects()) if named else set()
     strange = [name for name in named if name not in known]
     return [f"no note is about {', '.join(strange)}; is it spelt as it was stored?"] if strange else []
 
@@ -42,6 +43,26 @@ def required(keeper: Keeper, subjects: Collection[str] | None) -> list[Requireme
         return []
     events = keeper.store.binding(klasses, subjects)
     return requirements(chains(events, keeper.clock()), keeper.classes, subjects)
+
+
+def briefed(keeper: Keeper) -> tuple[list[str], datetime | None]:
+    """The requirements of the default subject as their lines, each as one text, and until when they stay these.
+
+    At that moment a note of theirs begins or ceases to hold; None where none will.
+    """
+    klasses, now = keeper.classes.requirements, keeper.clock()
+    if not klasses:
+        return [], None
+    found = chains(keeper.store.binding(klasses, [keeper.default_subject]), now)
+    held = requirements(found, keeper.classes, [keeper.default_subject])
+    turns = (
+        moment
+        for chain in found
+        for member in chain.members.values()
+        for moment in (member.note.valid_from, member.note.valid_until)
+        if moment and moment > now
+    )
+    return [each.text for each in packed_requirements(keeper, held)], min(turns, default=None)
 
 
 def packed_requirements(keeper: Keeper, held: Sequence[Requirement]) -> list[Packed]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -12,9 +12,9 @@ from stilltrue import late
 from stilltrue.chain import Chain, Telling, chains, tell
 from stilltrue.errors import StoreTrouble
 from stilltrue.lifecycle import Member
-from stilltrue.ranking import Candidate, Recency, score
+from stilltrue.ranking import Candidate, Recency, relevance, score
 from stilltrue.words import telling
-from store.port import ChainRecord, Count, Encoded, Hit, Vector
+from store.port import ChainRecord, Count, Encoded, Hit, Reranker, Vector
 from tools.keeper import Keeper
 
 _DAY = timedelta(days=1)
@@ -48,6 +48,8 @@ class Hits:
     by_vector: tuple[Hit, ...]
     by_text: tuple[Hit, ...]
     query: Encoded | None
+    asked: str = ""
+    reranker: Reranker | None = None
 
 
 def search(keeper: Keeper, asked: str, subjects: Collection[str]) -> tuple[Hits, str | None]:
@@ -71,7 +73,11 @@ def search(keeper: Keeper, asked: str, subjects: Collection[str]) -> tuple[Hits,
         by_text = keeper.store.by_text(telling(asked[:_WORDS]), scope, keeper.candidates)
     except StoreTrouble as trouble:
         problems.append(f"the search by words failed: {trouble}")
-    return Hits(tuple(by_vector), tuple(by_text), query), "; ".join(problems) or None
+    reranker = keeper.reranking.get() if keeper.reranking else None
+    if keeper.reranking and reranker is None:
+        problems.append(f"not reranked, since {keeper.reranking.problem or 'the cross-encoder is still loading'}")
+    hits = Hits(tuple(by_vector), tuple(by_text), query, asked, reranker)
+    return hits, "; ".join(problems) or None
 
 
 def counts_of(keeper: Keeper, records: Sequence[ChainRecord], session: str) -> dict[str, Count]:
@@ -102,6 +108,9 @@ def enter(
         _candidate(keeper, today[note_id].members[note_id], counts[note_id], fits[note_id], recency, now)
         for note_id in found
     ]
+    if hits.reranker is not None:
+        texts = [today[note_id].members[note_id].note.text for note_id in found]
+        candidates = _reranked(keeper, candidates, texts, hits.asked, hits.reranker)
     scored = dict(zip(found, score(candidates, keeper.policy, recency), strict=True))
     vectors = {note_id: vector for record in records for note_id, vector in record.vectors.items()}
     by_chain: dict[str, list[str]] = {}
@@ -122,6 +131,17 @@ def enter(
                 leading = next((vectors[lead] for lead in chain.lead if lead in vectors), None)
                 entered.append(Entered(chain, today[chain_id], tuple(entries), scored[entries[0]], leading))
     return entered
+
+
+def _reranked(
+    keeper: Keeper, candidates: Sequence[Candidate], texts: Sequence[str], asked: str, reranker: Reranker
+) -> list[Candidate]:
+    """The candidates, the most relevant of them scored by the cross-encoder; it never sees a requirement's rules."""
+    first = relevance(candidates, keeper.policy)
+    best = np.argsort(-first, kind="stable")[: keeper.candidates]
+    scores = reranker.score(asked[:_WORDS], [texts[position] for position in best])
+    judged = dict(zip(best.tolist(), scores.tolist(), strict=True))
+    return [replace(each, reranked=judged.get(position)) for position, each in enumerate(candidates)]
 
 
 @dataclass(slots=True)

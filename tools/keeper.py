@@ -13,7 +13,7 @@ from stilltrue.ids import Stamp
 from stilltrue.late import Sketch
 from stilltrue.ranking import Policy
 from stilltrue.wording import Voice
-from store.port import Embedder, Encoded, Store, Vector, Way
+from store.port import Embedder, Encoded, Reranker, Store, Vector, Way
 
 
 class Embedding(Protocol):
@@ -26,6 +26,19 @@ class Embedding(Protocol):
 
     def get(self, wait_s: float = 0.0) -> Embedder | None:
         """The embedder, waiting up to `wait_s` seconds for it; None where it is not there by then."""
+        ...
+
+
+class Reranking(Protocol):
+    """A cross-encoder that may still be loading, or may never come."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is none, where there will be none."""
+        ...
+
+    def get(self, wait_s: float = 0.0) -> Reranker | None:
+        """The cross-encoder, if it is there."""
         ...
 
 
@@ -74,6 +87,7 @@ class Keeper:
     classes: Classes = field(default_factory=Classes)
     policy: Policy = field(default_factory=Policy)
     limits: Limits = field(default_factory=Limits)
+    reranking: Reranking | None = None
     count_tokens: TokenCounter = estimate_tokens
     default_subject: str = "user"
     default_class: str = DEFAULT_CLASS
