@@ -45,6 +45,7 @@ def _options() -> dict[str, Any]:
 def arrow() -> Any:
     """The module pyarrow, loaded when it is first needed."""
     import pyarrow
+    import pyarrow.compute
 
     return pyarrow
 

@@ -26,7 +26,7 @@ from store.joining import ChainRow, gather
 from store.port import ChainRecord, Count, Entry, Fingerprint, Health, Hit, Usage, Vector
 from store.rows import best, subjects_of
 from store.schema import VERSION
-from store.usage import Reads, Tally, add_to, counts_in
+from store.usage import Reads, Tally, add_to, counts_in, notes_of
 
 _WORD = re.compile(r"\w+")
 _K1, _B = 1.2, 0.75
@@ -101,6 +101,9 @@ class EphemeralStore:
             and (subjects is None or not set(subjects).isdisjoint(entry.subjects))
         ]
         return sorted(found, key=lambda event: event.id)
+
+    def events(self) -> list[Event]:
+        return sorted((entry.event for entry in list(self._entries)), key=lambda event: event.id)
 
     def by_request(self, request_id: str) -> str | None:
         return next(iter(self._ids(lambda entry: _request_of(entry) == request_id)), None)
@@ -203,6 +206,10 @@ class EphemeralUsage:
     def counts(self, note_ids: Collection[str], session: str) -> dict[str, Count]:
         with self._mutex:
             return counts_in(self._tally, note_ids, session)
+
+    def retrieved(self, session: str) -> dict[str, Count]:
+        with self._mutex:
+            return counts_in(self._tally, notes_of(self._tally, session), session)
 
     def flush(self) -> None:
         """There is nothing to flush."""

@@ -7,12 +7,14 @@ from pathlib import Path
 from stilltrue.errors import StoreTrouble
 from store.durable import Syncer
 from store.engine import Database, Table, connect
+from store.erasing import finish
 from store.healing import ASIDE, heal
 from store.schema import LOG, Meta, index_columns, log_schema, read_meta, upgrades_from, write_meta
 
 
 def open_log(folder: Path) -> tuple[Database, Table]:
     """The database in this folder and the log in it, healed where a crash tore it, created where there is none.
+    An erasure that was left in the middle is finished.
 
     To be called under the lock of writers. Raises StoreTrouble where the store is of a newer schema or not whole.
     """
@@ -29,7 +31,9 @@ def open_log(folder: Path) -> tuple[Database, Table]:
             f"The store at {folder} has lost its log: {dataset.name} is not there.",
             "Bring that folder back from a backup, or configure another store location to begin an empty store.",
         )
-    return database, database.open_table(LOG)
+    table = database.open_table(LOG)
+    finish(folder, table)
+    return database, table
 
 
 def _create(folder: Path, dataset: Path, database: Database) -> Table:

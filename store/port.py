@@ -63,6 +63,14 @@ class Embedder(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Reads the query and a text together, and says how well the text answers it."""
+
+    def score(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One number for each text, (len(texts),); higher is better, the scale is the model's own."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """One more way to a note: a piece of a long text, or a cue. A way is found, never delivered."""
@@ -155,6 +163,10 @@ class Log(Protocol):
         """
         ...
 
+    def events(self) -> list[Event]:
+        """Every event there is, in log order, as of one moment."""
+        ...
+
     def by_request(self, request_id: str) -> str | None:
         """The id of the note that was stored for this request, if one was."""
         ...
@@ -200,6 +212,10 @@ class Usage(Protocol):
 
     def counts(self, note_ids: Collection[str], session: str) -> dict[str, Count]:
         """A count for each of the ids, zero where the note was never delivered."""
+        ...
+
+    def retrieved(self, session: str) -> dict[str, Count]:
+        """A count for each note that this session was delivered."""
         ...
 
     def flush(self) -> None: ...

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from stilltrue.errors import StoreTrouble
-from stilltrue.event import Event, Remembered, Row, from_row, to_row
+from stilltrue.event import Event, Remembered, Row, from_row, kind_of, to_row
 from stilltrue.late import WIDTH, Sketch
 from store.engine import ArrowTable, arrow
 from store.joining import ChainRow
@@ -26,7 +26,7 @@ CHAIN_COLUMNS = ("chain", "joins", *EVENT_COLUMNS)
 def rows_of(entries: Iterable[Entry], new_subjects: Iterable[str]) -> list[Row]:
     """All rows to be appended for the entries, and one for each subject that no note named before."""
     rows = [row for entry in entries for row in _rows_of(entry)]
-    return rows + [_row(id=SUBJECT_PREFIX + name, kind="subject") for name in sorted(new_subjects)]
+    return rows + [empty_row(id=SUBJECT_PREFIX + name, kind="subject") for name in sorted(new_subjects)]
 
 
 def subjects_of(entries: Iterable[Entry]) -> set[str]:
@@ -84,6 +84,11 @@ def _events(table: ArrowTable) -> list[Event | None]:
     return [body and _event(text, body) for text, body in zip(texts, bodies, strict=True)]
 
 
+def event_of(row: Row) -> Event | None:
+    """The event that a row carries, None where it is a way, a join or a subject."""
+    return _event(row["text"], row["body"]) if row["body"] else None
+
+
 def _event(text: str | None, body: str) -> Event:
     row = json.loads(body)
     if row["kind"] == "remembered":
@@ -125,16 +130,22 @@ def best(found: Mapping[str, Hit], limit: int) -> list[Hit]:
     return [found[row_id] for row_id in ordered[: max(limit, 0)]]
 
 
-def _rows_of(entry: Entry) -> list[Row]:
-    event = entry.event
+def said_in(event: Event) -> tuple[str | None, str]:
+    """The columns `text` and `body` of an event: the words by which it is found, and all the rest as JSON."""
     body = to_row(event)
     text = body.pop("text", None) if isinstance(event, Remembered) else body.get("reason")
+    return text, json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def _rows_of(entry: Entry) -> list[Row]:
+    event = entry.event
+    text, body = said_in(event)
     request = event.request_id if isinstance(event, Remembered) else None
     shared = {"note": event.note_id, "chain": entry.chain, "at": event.at}
     rows = [
-        _row(
+        empty_row(
             id=event.id,
-            kind=body["kind"],
+            kind=kind_of(event),
             joins=list(entry.joins),
             subjects=list(entry.subjects),
             klasses=list(entry.klasses),
@@ -143,12 +154,12 @@ def _rows_of(entry: Entry) -> list[Row]:
             sketch=_bytes_of(entry.sketch),
             digest=entry.digest,
             request=request,
-            body=json.dumps(body, ensure_ascii=False, separators=(",", ":")),
+            body=body,
             **shared,
         )
     ]
     rows += [
-        _row(
+        empty_row(
             id=f"{event.id}.{number}",
             kind=way.kind,
             subjects=list(entry.subjects),
@@ -160,13 +171,14 @@ def _rows_of(entry: Entry) -> list[Row]:
         for number, way in enumerate(entry.ways)
     ]
     rows += [
-        _row(id=f"{event.id}+{joined}", kind="join", joins=[entry.chain], **shared | {"chain": joined})
+        empty_row(id=f"{event.id}+{joined}", kind="join", joins=[entry.chain], **shared | {"chain": joined})
         for joined in entry.joins
     ]
     return rows
 
 
-def _row(**values: Any) -> Row:
+def empty_row(**values: Any) -> Row:
+    """A row with these values in its columns, and nothing in all others."""
     return {
         "note": "",
         "chain": "",

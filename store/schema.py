@@ -86,13 +86,16 @@ def vector_field(dimension: int) -> Any:
     return pa.field("vector", pa.list_(pa.float32(), dimension))
 
 
-def index_columns(table: Table) -> None:
-    """Creates the indices of the log that are not there yet."""
+def index_columns(table: Table, *, anew: bool = False) -> None:
+    """Creates the indices of the log that are not there yet; with `anew` all of them, from the rows.
+
+    A new index takes the place of the old one in one commit, so that no search finds itself without.
+    """
     from lancedb import index
 
     there = {column for existing in table.list_indices() for column in existing.columns}
     for column, kind in INDICES.items():
-        if column in there:
+        if column in there and not anew:
             continue
         if kind == "FTS":
             # Words of all scripts; `don't` and `E1234-x` also by their parts. Stop words stay: some are names.
@@ -107,7 +110,7 @@ def index_columns(table: Table) -> None:
             )
         else:
             config = getattr(index, kind)()
-        table.create_index(column, config=config)
+        table.create_index(column, config=config, replace=True)
 
 
 def read_meta(location: Path) -> Meta | None:

@@ -20,7 +20,7 @@ from store.durable import ProcessLock, Syncer
 from store.engine import ArrowTable, Database, Table, arrow, fragments, read
 from store.healing import ASIDE, heal
 from store.port import Count
-from store.quoting import chunks, one_of
+from store.quoting import chunks, one_of, quoted
 from store.trouble import ENGINE_ERRORS
 
 _log = logging.getLogger(__name__)
@@ -66,6 +66,11 @@ def counts_in(tally: Mapping[Key, Reads], note_ids: Collection[str], session: st
         if note_id in of_note:
             of_note[note_id].append(reads)
     return {note_id: _count(reads, tally.get((note_id, session))) for note_id, reads in of_note.items()}
+
+
+def notes_of(tally: Tally, session: str) -> set[str]:
+    """The notes that a session was delivered."""
+    return {note_id for note_id, where in tally if where == session}
 
 
 def _count(reads: list[Reads], here: Reads | None) -> Count:
@@ -114,6 +119,16 @@ class LanceUsage:
                         for key, reads in _reads_in(read(self._table, query.to_arrow)):
                             add_to(tally, *key, reads)
         return counts_in(tally, note_ids, session)
+
+    def retrieved(self, session: str) -> dict[str, Count]:
+        """Two queries: which notes, then `counts`. No index of sessions: the first reads all rows of the counts."""
+        with self._mutex:
+            notes = notes_of(self._pending, session)
+            if self._table is not None:
+                with self._excused("the retrieval counts cannot be read"):
+                    query = self._table.search().where(f"session = {quoted(session)}").select(["note"])
+                    notes |= set(read(self._table, query.to_arrow).column("note").to_pylist())
+        return self.counts(notes, session)
 
     def flush(self) -> None:
         """One commit with all that is pending, if anything is."""

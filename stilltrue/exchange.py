@@ -1,0 +1,246 @@
+"""A whole log as lines of JSON, for `export` and `import`: docs/export-format.md says what stands in them.
+
+The first line is a header, every further one an event as `to_row` gives it, in log order. What is read is held to
+more than what is written needs: a file may have been edited, cut off, or made by another program.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
+from stilltrue.errors import Refused
+from stilltrue.event import KINDS, Erased, Event, Remembered, from_row, to_row
+from stilltrue.ids import is_id
+
+FORMAT = "stilltrue-log"
+VERSION = 1
+"""The version of the format that this program writes. It reads this one only: there is no other yet."""
+
+_ALL = MappingProxyType({"id": str, "kind": str, "at": str, "note": str})
+_FIELDS: Mapping[str, Mapping[str, type]] = MappingProxyType(
+    {
+        "remembered": MappingProxyType(
+            {
+                "text": str,
+                "subjects": list,
+                "klass": str,
+                "source": str,
+                "importance": float,
+                "valid_from": str,
+                "valid_until": str,
+                "attribute": str,
+                "cues": list,
+                "links": list,
+                "reason": str,
+                "request": str,
+            }
+        ),
+        "revoked": MappingProxyType({"reason": str}),
+        "reinstated": MappingProxyType({"reason": str}),
+        "erased": MappingProxyType({}),
+        "rated": MappingProxyType({"outcome": str}),
+    }
+)
+"""What a row of each kind may hold besides what all hold, and of which type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """An event and the number of the line on which it stands."""
+
+    line: int
+    event: Event
+
+
+def lines(events: Sequence[Event], at: datetime) -> Iterator[str]:
+    """The lines of an export made at that moment, without their ends."""
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "exported_at": at.astimezone(UTC).isoformat(timespec="seconds"),
+        "events": len(events),
+    }
+    yield _json(header)
+    for event in sorted(events, key=lambda event: event.id):
+        yield _json(to_row(event))
+
+
+def read(content: Iterable[bytes]) -> list[Numbered]:
+    """The events of an export, given by its lines, in log order.
+
+    Raises Refused, naming the line, where one is malformed, an id stands twice, a tombstone still has its words, or
+    the file does not hold as many events as its header says. Whether links lead anywhere is for `linked` to say.
+    """
+    numbered = ((number, line) for number, line in enumerate(content, start=1) if line.strip())
+    first = next(numbered, None)
+    if first is None:
+        raise Refused("bad_file", "the file is empty.", "Give a file that `stilltrue export` wrote.")
+    expected = _header(*first)
+    found = [Numbered(number, _event(number, line)) for number, line in numbered]
+    if expected is not None and expected != len(found):
+        raise Refused(
+            "bad_file",
+            f"the header says {expected} events, and the file has {len(found)}.",
+            "The file was cut off or edited; export again, or correct `events` in its first line.",
+        )
+    _refuse_repeated(found)
+    _refuse_half_erased(found)
+    return sorted(found, key=lambda each: each.event.id)
+
+
+def linked(found: Sequence[Numbered], known: Sequence[Event]) -> None:
+    """Refused where an event cannot stand beside those of the log `known`: its id is there already, it bears on a
+    note that is in neither, links make a cycle or lead to a newer note, or it erases what still has its words.
+    """
+    there = {event.id for event in known}
+    notes = {event.id: event for event in known if isinstance(event, Remembered)}
+    own = {each.event.id: each for each in found if isinstance(each.event, Remembered)}
+    for each in found:
+        if each.event.id in there:
+            raise _refused(each.line, "duplicate_id", f"the id {each.event.id} is in the store already")
+    for each in found:
+        event = each.event
+        targets = [link.to for link in event.links] if isinstance(event, Remembered) else [event.note_id]
+        what = "links to" if isinstance(event, Remembered) else "bears on"
+        for target in targets:
+            if target not in own and target not in notes:
+                raise _refused(
+                    each.line, "unknown_note", f"it {what} note {target}, which is in neither the file nor the store"
+                )
+            if target >= event.id:
+                raise _refused(each.line, "cycle", _backwards(event.id, target, what, own))
+        if isinstance(event, Erased) and event.note_id in notes and notes[event.note_id].note.text:
+            raise _refused(
+                each.line, "half_erased", f"it erases note {event.note_id}, whose words are in the store",
+                f"Run `stilltrue erase {event.note_id}` first.",
+            )  # fmt: skip
+
+
+def _backwards(event_id: str, target: str, what: str, own: Mapping[str, Numbered]) -> str:
+    """Why an event may not lead to `target`: by that it closes a cycle, or it is simply the older of the two."""
+    path, frontier = {target: [target]}, [target]
+    while frontier:
+        note_id = frontier.pop()
+        event = own[note_id].event if note_id in own else None
+        for link in event.links if isinstance(event, Remembered) else ():
+            if link.to not in path:
+                path[link.to] = [*path[note_id], link.to]
+                frontier.append(link.to)
+    if event_id in path:
+        return f"its links make a cycle: {' -> '.join(dict.fromkeys([event_id, *path[event_id]]))} -> {event_id}"
+    return f"it {what} note {target}, which is newer; events bear on older notes only, and ids say what is older"
+
+
+def _header(number: int, line: bytes) -> int | None:
+    said = _object(number, line)
+    if said.get("format") != FORMAT:
+        raise _refused(number, "bad_file", f'the first line has to say "format": "{FORMAT}"')
+    version = said.get("version")
+    if version != VERSION:
+        raise _refused(
+            number,
+            "bad_file",
+            f"the format has version {version!r}, and this program reads version {VERSION}",
+            "Import it with the stilltrue that wrote it, or a newer one.",
+        )
+    events = said.get("events")
+    if events is not None and (type(events) is not int or events < 0):
+        raise _refused(number, "bad_file", f"`events` is {events!r}, and is to be the number of events")
+    return events
+
+
+def _event(number: int, line: bytes) -> Event:
+    row = _object(number, line)
+    kind = row.get("kind")
+    if kind not in KINDS:
+        raise _refused(number, "bad_line", f"there is no kind of event {kind!r}; the kinds are {', '.join(KINDS)}")
+    allowed = {**_ALL, **_FIELDS[kind]}
+    for name, value in row.items():
+        if name not in allowed:
+            raise _refused(number, "bad_line", f"a {kind} event has no field {name!r}")
+        wanted = (int, float) if allowed[name] is float else allowed[name]
+        if not isinstance(value, wanted) or isinstance(value, bool):
+            raise _refused(number, "bad_line", f"{name} is {_shown(value)}, and is to be a {allowed[name].__name__}")
+    for name in ("subjects", "cues"):
+        if not all(isinstance(each, str) for each in row.get(name, ())):
+            raise _refused(number, "bad_line", f"{name} is to be a list of texts")
+    try:
+        event = from_row(row)
+    except KeyError as missing:
+        raise _refused(number, "bad_line", f"the field {missing.args[0]!r} is missing") from missing
+    except (ValueError, OverflowError) as error:
+        raise _refused(number, "bad_line", str(error)) from error
+    if isinstance(event, Remembered) and row.get("note", event.id) != event.id:
+        raise _refused(
+            number, "bad_line", f"`note` is {_shown(row['note'])}, and is to be the note's own id {event.id}"
+        )
+    return _sound(number, event)
+
+
+def _sound(number: int, event: Event) -> Event:
+    for each in (event.id, event.note_id):
+        if not is_id(each):
+            raise _refused(number, "bad_line", f"{_shown(each)} is no id: 16 lower-case letters and digits")
+    if isinstance(event, Remembered):
+        note = event.note
+        if not 0.0 <= note.importance <= 1.0:
+            raise _refused(number, "bad_line", f"importance is {note.importance}, and is to be from 0 to 1")
+        if not note.subjects:
+            raise _refused(number, "bad_line", "a note is about somebody: subjects is empty")
+        if note.valid_from and note.valid_until and note.valid_until <= note.valid_from:
+            raise _refused(number, "bad_line", "valid_until is not after valid_from")
+    try:
+        _json(to_row(event)).encode()
+    except UnicodeEncodeError as error:
+        raise _refused(number, "bad_line", "it holds half of a surrogate pair, which is no character") from error
+    return event
+
+
+def _object(number: int, line: bytes) -> dict[str, Any]:
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _refused(number, "bad_line", f"it is no JSON: {error}") from error
+    if not isinstance(said, dict):
+        raise _refused(number, "bad_line", f"it is to be a JSON object, not {_shown(said)}")
+    return said
+
+
+def _refuse_repeated(found: Iterable[Numbered]) -> None:
+    at: dict[str, int] = {}
+    for each in found:
+        if each.event.id in at:
+            raise _refused(
+                each.line, "duplicate_id", f"the id {each.event.id} stands on line {at[each.event.id]} already"
+            )
+        at[each.event.id] = each.line
+
+
+def _refuse_half_erased(found: Iterable[Numbered]) -> None:
+    """A tombstone has no words, and a note without words has been erased."""
+    gone = {each.event.note_id for each in found if isinstance(each.event, Erased)}
+    for each in found:
+        if isinstance(each.event, Remembered):
+            note = each.event.note
+            if note.id in gone and (note.text or note.cues):
+                raise _refused(each.line, "half_erased", f"note {note.id} is erased, and still has its words")
+            if note.id not in gone and not note.text:
+                raise _refused(each.line, "bad_line", "its text is empty, and no event of the file erases it")
+
+
+def _refused(line: int, code: str, what: str, hint: str = "") -> Refused:
+    return Refused(code, f"line {line}: {what}.", hint or "Nothing was imported; correct that line and import again.")
+
+
+def _shown(value: object) -> str:
+    said = repr(value)
+    return said if len(said) <= 60 else f"{said[:57]}..."
+
+
+def _json(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
