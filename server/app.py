@@ -1,60 +1,126 @@
-"""Registers the verbs: names, descriptions, hints, the translation of errors, the limit of workers.
+"""The server as the protocol sees it: the verbs, what can be read and watched, and what a client is told first.
 
-Everything heavy is imported by the verbs' first call, never here: the handshake is answered at once.
+Everything heavy is imported by the first call, never here: the handshake is answered at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import anyio
 from mcp.server import MCPServer
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.tools import Tool
-from mcp.types import CallToolResult, ToolAnnotations
-from pydantic import Field
+from mcp.types import (
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    GetPromptResult,
+    Prompt,
+    PromptReference,
+    Resource,
+    ResourceTemplate,
+    ResourceTemplateReference,
+    SubscribeRequestParams,
+    UnsubscribeRequestParams,
+)
+from pydantic import AnyUrl
 
-from server.face import Face, Verb
-from server.schema import portable
-from server.sessions import session_of
-from server.wiring import Home
+from server.briefing import USAGE, instructions
+from server.face import Face
+from server.tenants import Homes
+from server.verbs import verbs
+from server.wiring import Home, utc_now
 from stilltrue import __version__
-from stilltrue.classes import Classes
-
-INSTRUCTIONS = """\
-A memory that returns what is still true. Recall before you answer anything that may depend on the user, their \
-people, projects or past decisions. Obey the REQUIREMENTS that recall ends with. Remember a lasting fact when you \
-learn one. When a fact you recalled has changed or was wrong, call supersede with its id: a second remember would \
-leave both standing. Revoke what is false and has no replacement. Ids are the 16 characters in [brackets]."""
 
 _HEAVY_AFTER_S = 0.2
-
-_ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-_RETIRES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
-_COUNTS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-
-Text = Annotated[str, Field(description="One fact in plain words, understandable without the conversation.")]
-Subjects = Annotated[
-    list[str] | None, Field(description="Who or what it is about, e.g. priya, team, repo:api. Default: the user.")
-]
-Source = Annotated[str | None, Field(description='"user" if the user said it; else where it is from.')]
-From = Annotated[str | None, Field(description="ISO date or time from which it holds.")]
-Until = Annotated[str | None, Field(description="ISO date or time until which it holds.")]
-Reason = Annotated[str, Field(description="Why, in a sentence.")]
-NoteId = Annotated[str, Field(description="The 16-character id.")]
-NoteIds = Annotated[list[str], Field(description="16-character ids.")]
-Request = Annotated[str | None, Field(description="Your own key: a retry with it is stored once.")]
+_GREETINGS = frozenset({"initialize", "server/discover"})
 
 
-def build(home: Home) -> MCPServer[None]:
-    """The server with its seven verbs. Nothing is opened or loaded until it runs."""
-    face = Face(home)
+def build(home: Home | Homes) -> MCPServer[None]:
+    """The server of this home. Nothing is opened or loaded until it runs."""
+    return App(Face(home))
+
+
+class App(MCPServer[None]):
+    """The SDK's server with our verbs, resources and prompts.
+
+    Resources and prompts are answered here rather than registered: that makes their models of arguments at each
+    start, and gives a resource without a parameter no way to know whose session it is.
+    """
+
+    def __init__(self, face: Face) -> None:
+        self._face = face
+        super().__init__(
+            "stilltrue",
+            title="stilltrue",
+            version=__version__,
+            instructions=USAGE,
+            tools=list(verbs(face)),
+            lifespan=self._life,
+            log_level="WARNING",
+            subscriptions=face.watchers,
+            middleware=[self._brief],
+        )
+        self.completion()(self._complete)  # type: ignore[no-untyped-call]
+        # The SDK has no public name for what the handshake era calls a subscription.
+        self._lowlevel_server.add_request_handler("resources/subscribe", SubscribeRequestParams, face.watchers.begin)
+        self._lowlevel_server.add_request_handler(
+            "resources/unsubscribe", UnsubscribeRequestParams, face.watchers.end
+        )
+
+    async def list_resources(self) -> list[Resource]:
+        from server.resources import listed
+
+        return listed(self._face)
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        from server.resources import templates
+
+        return templates()
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[None, Any] | None = None
+    ) -> Iterable[ReadResourceContents]:
+        from server.resources import read
+
+        return await read(self._face, str(uri), context or Context(mcp_server=self))
+
+    async def list_prompts(self) -> list[Prompt]:
+        from server.prompts import listed
+
+        return listed()
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
+    ) -> GetPromptResult:
+        from server.prompts import get
+
+        return await get(self._face, name, arguments)
+
+    async def _complete(
+        self,
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion:
+        from server.prompts import complete
+
+        return await complete(self._face, argument)
+
+    async def _brief(self, ctx: ServerRequestContext[None, Any], call_next: CallNext) -> HandlerResult:
+        """Middleware: whoever connects is told the rules of now, also where the process has run for weeks."""
+        result = await call_next(ctx)
+        if ctx.method in _GREETINGS and isinstance(result, dict):
+            return {**result, "instructions": instructions(self._face.home, utc_now())}
+        return result
 
     @asynccontextmanager
-    async def lifespan(_: MCPServer[None]) -> AsyncIterator[None]:
+    async def _life(self, _: MCPServer[None]) -> AsyncIterator[None]:
+        home = self._face.home
         async with anyio.create_task_group() as background:
             background.start_soon(_warm_later, home)
             try:
@@ -64,164 +130,8 @@ def build(home: Home) -> MCPServer[None]:
                 with anyio.CancelScope(shield=True):
                     await anyio.to_thread.run_sync(home.close)
 
-    return MCPServer(
-        "stilltrue",
-        title="stilltrue",
-        version=__version__,
-        instructions=INSTRUCTIONS,
-        tools=verbs(face),
-        lifespan=lifespan,
-        log_level="WARNING",
-    )
 
-
-async def _warm_later(home: Home) -> None:
+async def _warm_later(home: Home | Homes) -> None:
     """Begin to import the heavy parts once the handshake has had the processor to itself for a moment."""
     await anyio.sleep(_HEAVY_AFTER_S)
     home.warm()
-
-
-def verbs(face: Face) -> list[Tool]:
-    """The tools as clients see them."""
-
-    async def remember(
-        text: Text,
-        subjects: Subjects = None,
-        klass: str | None = None,
-        cues: Annotated[
-            list[str] | None,
-            Field(description="Situations in which it matters, e.g. booking a restaurant, ordering food."),
-        ] = None,
-        importance: Annotated[float | None, Field(description="0 to 1, usually 0.5.")] = None,
-        attribute: Annotated[str | None, Field(description="The slot it fills, e.g. home_city.")] = None,
-        valid_from: From = None,
-        valid_until: Until = None,
-        source: Source = None,
-        refines: Annotated[
-            str | None, Field(description="Id of a note that stays true and to which this adds.")
-        ] = None,
-        request_id: Request = None,
-    ) -> CallToolResult:
-        return await face.answer(
-            "remember", text, subjects=subjects, klass=klass, cues=cues, importance=importance, attribute=attribute,
-            valid_from=valid_from, valid_until=valid_until, source=source, refines=refines, request_id=request_id,
-        )  # fmt: skip
-
-    async def supersede(
-        note_ids: NoteIds,
-        text: Text,
-        relation: Annotated[
-            Literal["update", "correction"],
-            Field(description="update: it was true and changed. correction: it was never true."),
-        ] = "update",
-        reason: Annotated[str | None, Field(description="Why, in a sentence.")] = None,
-        subjects: Annotated[list[str] | None, Field(description="Default: those of the replaced notes.")] = None,
-        klass: Annotated[str | None, Field(description="Default: that of the replaced note.")] = None,
-        valid_from: From = None,
-        valid_until: Until = None,
-        source: Source = None,
-        allow_fork: Annotated[bool, Field(description="Replace a note that is no longer current.")] = False,
-        lifts_requirement: Annotated[bool, Field(description="The rule really ends; give the reason.")] = False,
-        request_id: Request = None,
-    ) -> CallToolResult:
-        return await face.answer(
-            "supersede", note_ids, text, relation=relation, reason=reason, subjects=subjects, klass=klass,
-            valid_from=valid_from, valid_until=valid_until, source=source, allow_fork=allow_fork,
-            lifts_requirement=lifts_requirement, request_id=request_id,
-        )  # fmt: skip
-
-    async def revoke(note_id: NoteId, reason: Reason) -> CallToolResult:
-        return await face.answer("revoke", note_id, reason)
-
-    async def reinstate(
-        note_id: NoteId, reason: Annotated[str | None, Field(description="Why, in a sentence.")] = None
-    ) -> CallToolResult:
-        return await face.answer("reinstate", note_id, reason)
-
-    async def recall(
-        ctx: Context[Any, Any],
-        query: Annotated[str, Field(description="What you need to know, in plain words.")],
-        subjects: Annotated[
-            list[str] | None, Field(description="Only notes about these. Default: all, and the rules of those named.")
-        ] = None,
-        budget_tokens: Annotated[int | None, Field(description="Most tokens of memories; rules come on top.")] = None,
-        as_of: Annotated[str | None, Field(description="ISO date: what was held to be true then.")] = None,
-        include_retired: Annotated[bool, Field(description="Also what no longer holds.")] = False,
-        session: Annotated[str | None, Field(description="Name of this conversation, for its counts.")] = None,
-    ) -> CallToolResult:
-        return await face.answer(
-            "recall", query, subjects=subjects, budget_tokens=budget_tokens, as_of=as_of,
-            include_retired=include_retired, session=session_of(session, ctx.headers, face.session),
-        )  # fmt: skip
-
-    async def constraints(
-        subjects: Annotated[list[str] | None, Field(description="Default: everybody.")] = None,
-    ) -> CallToolResult:
-        return await face.answer("constraints", subjects)
-
-    async def feedback(
-        note_ids: NoteIds,
-        outcome: Annotated[
-            Literal["helped", "misled"],
-            Field(description="helped: the answer was right by them. misled: they led it astray."),
-        ],
-    ) -> CallToolResult:
-        return await face.answer("feedback", note_ids, outcome)
-
-    def verb(function: Callable[..., Any], title: str, description: str, hints: ToolAnnotations) -> Tool:
-        tool = Verb.from_function(function, title=title, description=description, annotations=hints)
-        tool.parameters = portable(tool.parameters)
-        if function is remember:
-            tool.parameters["properties"]["klass"]["description"] = _kinds(face.home.config.classes)
-        return tool
-
-    return [
-        verb(
-            remember,
-            "Remember",
-            "Store a NEW lasting fact. If it changes or corrects a note you know, call supersede instead: remember "
-            "retires nothing, and both would stand. Answers with the nearest notes and the call that replaces them.",
-            _ADDS,
-        ),
-        verb(
-            supersede,
-            "Supersede",
-            "Replace notes by a new one because they changed (update) or were wrong (correction). The old ones "
-            "become history and are never again given as true.",
-            _RETIRES,
-        ),
-        verb(
-            revoke,
-            "Revoke",
-            "Withdraw a note that is false or void and has no replacement. With a replacement, call supersede.",
-            _RETIRES,
-        ),
-        verb(reinstate, "Reinstate", "Take a revocation back; all is as before it.", _ADDS),
-        verb(
-            recall,
-            "Recall",
-            "What is still true about a matter, each fact with its history, then ALL rules in play. Call it before "
-            "answering. Rules in its last section bind your answer.",
-            _READS,
-        ),
-        verb(
-            constraints,
-            "Constraints",
-            "All rules that bind (allergies, restrictions, hard preferences), without a search. Call before acting "
-            "for somebody.",
-            _READS,
-        ),
-        verb(
-            feedback,
-            "Feedback",
-            "Say whether recalled notes helped or misled; moves their rank a little.",
-            _COUNTS,
-        ),
-    ]
-
-
-def _kinds(classes: Classes) -> str:
-    """The classes of this configuration, as the description of an argument."""
-    rules = ", ".join(name for name in classes if name in classes.requirements)
-    others = ", ".join(name for name in classes if name not in classes.requirements)
-    return f"Kind of fact. Rules that bind every answer: {rules}. Else: {others}."

@@ -20,9 +20,11 @@ from server.sections import (
     PREFIX,
     SECTIONS,
     EmbeddingSection,
+    HttpSection,
     Key,
     MemorySection,
     RecallSection,
+    RequirementsSection,
     ServerSection,
     StoreSection,
     toml,
@@ -46,7 +48,9 @@ class Config:
     embedding: EmbeddingSection = field(default_factory=EmbeddingSection)
     memory: MemorySection = field(default_factory=MemorySection)
     recall: RecallSection = field(default_factory=RecallSection)
+    requirements: RequirementsSection = field(default_factory=RequirementsSection)
     server: ServerSection = field(default_factory=ServerSection)
+    http: HttpSection = field(default_factory=HttpSection)
     classes: Classes = field(default_factory=Classes)
     file: Path | None = field(default=None, compare=False)
 

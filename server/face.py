@@ -4,35 +4,68 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import CallToolResult, ContentBlock, TextContent
-from pydantic import ValidationError
+from mcp.types import CallToolResult, ContentBlock, InputRequiredResult, TextContent, ToolAnnotations
+from pydantic import Field, ValidationError
 
-from server.arguments import damaged, explained, tidied, unknown
+from server import confirmation
+from server.arguments import damaged, explained, renamed, tidied, unknown
 from server.sessions import new_session
+from server.tenants import Homes
+from server.watching import Watchers
 from server.wiring import Home
-from stilltrue.errors import StilltrueError
+from stilltrue.errors import Fault, Refused, StilltrueError
 
 if TYPE_CHECKING:
     from tools.answers import Answer
+    from tools.keeper import Keeper
 
 _log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 
 class Verb(Tool):
-    """A tool that takes what clients really send and says what was wrong in a sentence."""
+    """A tool that takes what clients really send and says what was wrong in a sentence.
+
+    `unlisted` are the schemas of arguments that are taken and not published. `structured` says whether its answers
+    carry structured content, whose schema is then published.
+    """
+
+    unlisted: dict[str, Any] = Field(default_factory=dict)
+    structured: bool = True
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], title: str, description: str, hints: ToolAnnotations) -> Verb:
+        """The verb that this function answers."""
+        made = cls.from_function(function, title=title, description=description, annotations=hints)
+        return cast(Verb, made)
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any] | None:
+        """The schema of the structured content; made when the tools are listed, the start does not wait for it."""
+        if not self.structured:
+            return None
+        from server.schema import answer_schema
+        from tools.answers import ANSWERS
+
+        return answer_schema(ANSWERS[self.name])
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         """Run the verb. What is wrong with the arguments reaches the model as a sentence that says what to send."""
-        tidy = tidied(arguments, self.parameters)
-        if strange := unknown(tidy, self.name, self.parameters):
+        taken = {**self.parameters, "properties": self.parameters["properties"] | self.unlisted}
+        try:
+            tidy = tidied(renamed(arguments, self.name, taken), taken)
+        except Refused as refused:
+            raise ToolError(str(refused)) from None
+        if strange := unknown(tidy, self.name, taken):
             raise ToolError(strange)
         reads = self.annotations is not None and self.annotations.read_only_hint
         if not reads and (lost := damaged(tidy)):
@@ -42,45 +75,76 @@ class Verb(Tool):
         except ToolError as error:
             match error.__cause__:
                 case ValidationError() as invalid:
-                    raise ToolError(explained(invalid, self.name, self.parameters)) from None
+                    raise ToolError(explained(invalid, self.name, taken)) from None
                 case ToolError() as said:  # our own sentence, without the SDK's words before it
                     raise said from None
             raise
 
 
 class Face:
-    """What the verbs share: the home of the store, the session of the process, the workers."""
+    """What the verbs share: the home of the store, the session of the process, the workers, who watches."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home | Homes) -> None:
         self.home = home
         self.session = new_session()
+        self.watchers = Watchers(lambda: self.home.location)
         self._limiter: anyio.CapacityLimiter | None = None
 
-    async def answer(self, verb: str, *args: Any, **kwargs: Any) -> CallToolResult:
-        """Run `tools.VERB` on a worker and translate what it answers or raises.
+    async def answer(
+        self, context: Context[Any, Any], verb: str, *args: Any, **kwargs: Any
+    ) -> CallToolResult | InputRequiredResult:
+        """Run `tools.VERB` on a worker and translate what it answers or raises; with `elicit`, ask the user first."""
+        unconfirmed = False
+        try:
+            if self.home.config.requirements.confirm == "elicit" and verb in confirmation.ASKED:
+                asked = await confirmation.put(self, context, verb, args, kwargs)
+                if isinstance(asked, InputRequiredResult):
+                    return asked
+                args, kwargs, unconfirmed = asked
+            answer = await self.work(verb, partial(_verb, verb, args, kwargs))
+        except StilltrueError as error:
+            raise ToolError(str(error)) from None
+        if unconfirmed:
+            answer = confirmation.told(answer)
+        await self._announce(verb, answer)
+        return self._result(answer)
+
+    async def work(self, what: str, function: Callable[[Keeper], T]) -> T:
+        """Run a function of the keeper on a worker. Raises what it raises, and Fault for a fault of our own.
 
         The worker is not abandoned when the call is cancelled: a write that has begun ends whole.
         """
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(self.home.config.server.workers)
         try:
-            answer = await anyio.to_thread.run_sync(partial(self._run, verb, *args, **kwargs), limiter=self._limiter)
-        except StilltrueError as error:
-            raise ToolError(str(error)) from None
+            return await anyio.to_thread.run_sync(partial(self._work, function), limiter=self._limiter)
+        except StilltrueError:
+            raise
         except Exception:
-            _log.exception("%s failed", verb)
-            raise ToolError(
-                f"{verb} failed through a fault of the memory server, not of your call. Go on without it and tell "
-                "the user; the server's log on stderr has the details."
+            _log.exception("%s failed", what)
+            raise Fault(
+                f"{what} failed through a fault of the memory server, not of your call.",
+                "Go on without it and tell the user; the server's log on stderr has the details.",
             ) from None
-        return self._result(answer)
 
-    def _run(self, verb: str, *args: Any, **kwargs: Any) -> Answer:
-        keeper = self.home.keeper()
-        function: Callable[..., Answer] = getattr(import_module(f"tools.{verb}"), verb)
-        answer = function(keeper, *args, **kwargs)
+    def _work(self, function: Callable[[Keeper], T]) -> T:
+        with self.home.use() as keeper:
+            result = function(keeper)
         self.home.written()
-        return answer
+        return result
+
+    async def _announce(self, verb: str, answer: Answer) -> None:
+        """Tell those who watch which resources have changed. Whatever goes wrong in it, the call has been done."""
+        if not self.watchers.any:
+            return
+        from server.resources import changed_by
+
+        try:
+            uris = await self.work("the search for what has changed", partial(changed_by, verb, answer))
+        except StilltrueError as error:
+            _log.warning("nobody was told of a change: %s", error)
+        else:
+            await self.watchers.tell(uris)
 
     def _result(self, answer: Answer) -> CallToolResult:
         from tools.answers import as_data
@@ -89,3 +153,8 @@ class Face:
         if not self.home.config.server.structured:
             return CallToolResult(content=content)
         return CallToolResult(content=content, structured_content=as_data(answer.data))
+
+
+def _verb(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any], keeper: Keeper) -> Answer:
+    function: Callable[..., Answer] = getattr(import_module(f"tools.{verb}"), verb)
+    return function(keeper, *args, **kwargs)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import fields, is_dataclass
+from types import MappingProxyType
+from typing import Any, get_origin, get_type_hints
 
 _NOISE = frozenset({"title", "$defs", "$schema"})
 
@@ -15,6 +17,24 @@ def portable(schema: dict[str, Any]) -> dict[str, Any]:
     """
     plain: dict[str, Any] = _plain(schema, schema.get("$defs", {}))
     return plain
+
+
+_JSON = MappingProxyType({str: "string", bool: "boolean", int: "integer", float: "number"})
+
+
+def answer_schema(kind: type) -> dict[str, Any]:
+    """What an answer holds, from its dataclass: its own fields by type; what is nested is just an object or a list.
+
+    Nothing is said to be required: what is empty is left out of many an answer, and the list has to stay short.
+    """
+    hints = get_type_hints(kind)
+    return {"type": "object", "properties": {each.name: _held(hints[each.name]) for each in fields(kind)}}
+
+
+def _held(hint: Any) -> dict[str, Any]:
+    if get_origin(hint) is tuple:
+        return {"type": "array"}
+    return {"type": "object" if is_dataclass(hint) else _JSON[hint]}
 
 
 def _plain(schema: Any, definitions: dict[str, Any]) -> Any:

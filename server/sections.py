@@ -90,12 +90,39 @@ def is_folder(text: str) -> bool:
         return False
 
 
+def listed(text: str) -> tuple[str, ...]:
+    """The parts of a text with commas between them."""
+    return tuple(part for each in text.split(",") if (part := each.strip()))
+
+
+def user_folder() -> Path:
+    """The folder of ours among the user's data. It need not exist yet."""
+    import platformdirs
+
+    return platformdirs.user_data_path("stilltrue", appauthor=False)
+
+
 SWITCH = Check(bool, "true or false", lambda value: True)
 NAME = Check(str, "text of 1 to 200 characters", lambda value: 0 < len(value) <= 200 and value.isprintable())
 SUBJECT = Check(NAME.kind, NAME.wanted, NAME.holds, canonical_subject)
 FOLDER = Check(str, "a folder on this machine", is_folder)
 ZONE = Check(str, "an IANA time zone such as UTC or Europe/Berlin", lambda value: zone_of(value) is not None)
 DAYS = Check(float, "a number of days above 0, or inf", lambda value: value > 0)
+HOSTS = Check(
+    str,
+    "names of hosts with commas between them, such as mem.example.com",
+    lambda value: all(re.fullmatch(r"[\w.-]+(:\d+)?|\[[\da-fA-F:]+\](:\d+)?", each) for each in listed(value)),
+)
+ORIGINS = Check(
+    str,
+    "origins with commas between them, such as https://app.example.com",
+    lambda value: all(re.fullmatch(r"https?://[\w.\[\]:-]+", each) for each in listed(value)),
+)
+TENANT = Check(
+    str,
+    "1 to 40 lower-case letters, digits, - and _, the first of them a letter or digit",
+    lambda value: re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", value) is not None,
+)
 CLASS_NAME = Check(
     str,
     "1 to 40 lower-case letters, digits and underscores",
@@ -122,11 +149,7 @@ class StoreSection:
 
     def folder(self) -> Path:
         """The folder of the store, absolute. It need not exist yet."""
-        if self.uri:
-            return Path(self.uri).expanduser().absolute()
-        import platformdirs
-
-        return platformdirs.user_data_path("stilltrue", appauthor=False) / "local"
+        return Path(self.uri).expanduser().absolute() if self.uri else user_folder() / "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +208,23 @@ class RecallSection:
     )
     retrieval_bonus: float = key(0.05, "How much importance grows with the logarithm of retrievals", number(0, 1))
     mmr_lambda: float = key(0.7, "1: the best chains, however alike; 0: the most different ones", number(0, 1))
+    rerank_model: str = key(
+        "",
+        "Folder or name of a cross-encoder that replaces relevance; empty: none. It needs sentence-transformers",
+        Check(str, "text of up to 200 characters", lambda value: len(value) <= 200 and value.isprintable()),
+    )
     refresh_floor_s: float = key(60.0, "Seconds in which a note that is read again counts once", number(0, 86400))
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementsSection:
+    """What becomes of a rule that an agent states, replaces or lifts."""
+
+    confirm: Literal["never", "elicit"] = key(
+        "never",
+        "elicit: the client asks the user first; where it cannot, the rule is stored and marked unconfirmed",
+        one_of("never", "elicit"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +238,29 @@ class ServerSection:
     )
     structured: bool = key(True, "Whether answers carry structured content beside the text", SWITCH)
     workers: int = key(4, "Calls that are worked on at the same time", whole(1, 64))
+    era: Literal["both", "handshake"] = key(
+        "both",
+        "Protocols on stdio; handshake: for a client that probes for the newer one and then does not speak it",
+        one_of("both", "handshake"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSection:
+    """`stilltrue serve --http`. See docs/http.md."""
+
+    host: str = key("127.0.0.1", "Address to listen on; any other than this machine's own asks for tokens", NAME)
+    port: int = key(8765, "Port to listen on; 0: any that is free", whole(0, 65535))
+    allowed_hosts: str = key("", "Hosts by which it may be called, beside localhost; a proxy's, with commas", HOSTS)
+    allowed_origins: str = key("", "Origins whose pages may call it, beside those of localhost, with commas", ORIGINS)
+    body_limit_bytes: int = key(1 << 20, "Longest body of a request", whole(1, 1 << 26))
+    open_stores: int = key(32, "Stores that are kept open; the least recently used one is closed", whole(1, 4096))
+    path: str = key("", "Folder of the tokens and of the tenants' stores; empty: the user's data folder", FOLDER)
+    shutdown_s: float = key(5.0, "Seconds that calls under way have to end when it is stopped", number(0, 60))
+
+    def folder(self) -> Path:
+        """The folder of the tokens and of the tenants' stores, absolute. It need not exist yet."""
+        return Path(self.path).expanduser().absolute() if self.path else user_folder()
 
 
 SECTIONS: tuple[tuple[str, type], ...] = (
@@ -206,7 +268,9 @@ SECTIONS: tuple[tuple[str, type], ...] = (
     ("embedding", EmbeddingSection),
     ("memory", MemorySection),
     ("recall", RecallSection),
+    ("requirements", RequirementsSection),
     ("server", ServerSection),
+    ("http", HttpSection),
 )
 
 KEYS: tuple[Key, ...] = tuple(

@@ -24,8 +24,11 @@ _ESCAPES = re.compile(
 _LOST = rb"\ufffd"
 
 
-def serve(app: MCPServer[None], close: Callable[[], None]) -> None:
+def serve(app: MCPServer[None], close: Callable[[], None], *, handshake_only: bool = False) -> None:
     """Run until the client is gone, then `close` and leave the process. Never returns.
+
+    With `handshake_only` the protocol of 2026-07-28 is not known here, so that a client which probes for it and then
+    goes on with the handshake is answered.
 
     It leaves by `os._exit`: threads of native libraries that are still at work would otherwise hold up the end
     or abort it. What was acknowledged is on disk by then, and `close` writes the rest.
@@ -33,13 +36,13 @@ def serve(app: MCPServer[None], close: Callable[[], None]) -> None:
     sys.stdin = io.TextIOWrapper(Whole(_take_stdin()), encoding="utf-8", errors="replace")
     code = 0
     try:
-        anyio.run(_run, app, close)
+        anyio.run(_run, app, close, handshake_only)
     except* OSError:
         _log.info("the client closed its end of the pipe")  # an answer was under way; nobody is left to be told
     except* Exception:
         _log.exception("the server ended through a fault of its own")
         code = 1
-    _leave(close, code)
+    leave(close, code)
 
 
 class Whole(io.BufferedIOBase):
@@ -73,20 +76,30 @@ def _take_stdin() -> BinaryIO:
     return os.fdopen(wire, "rb", closefd=False)
 
 
-async def _run(app: MCPServer[None], close: Callable[[], None]) -> None:
+async def _run(app: MCPServer[None], close: Callable[[], None], handshake_only: bool) -> None:
     async with anyio.create_task_group() as watchers:
         if sys.platform != "win32":
             watchers.start_soon(_watch_signals, close)
         watchers.start_soon(_watch_parent, close)
-        await app.run_stdio_async()
+        await (_shake_hands(app) if handshake_only else app.run_stdio_async())
         watchers.cancel_scope.cancel()
+
+
+async def _shake_hands(app: MCPServer[None]) -> None:
+    """What the SDK's own server over stdio does, but for the choice of the era."""
+    from mcp.server.runner import serve_loop
+    from mcp.server.stdio import stdio_server
+
+    server = app._lowlevel_server  # noqa: SLF001  # the SDK has no public name for it
+    async with server.lifespan(server) as state, stdio_server() as (reading, writing):
+        await serve_loop(server, reading, writing, lifespan_state=state)
 
 
 async def _watch_signals(close: Callable[[], None]) -> None:
     # The reader of stdin blocks a thread that no signal wakes, so a handler that raised would change nothing.
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for number in signals:
-            _leave(close, 128 + number)
+            leave(close, 128 + number)
 
 
 async def _watch_parent(close: Callable[[], None]) -> None:
@@ -95,10 +108,10 @@ async def _watch_parent(close: Callable[[], None]) -> None:
     while True:
         await anyio.sleep(_PARENT_CHECK_S)
         if os.getppid() != parent:
-            _leave(close, 0)
+            leave(close, 0)
 
 
-def _leave(close: Callable[[], None], code: int) -> None:
+def leave(close: Callable[[], None], code: int) -> None:
     """Close, but for no longer than a second, and leave."""
     closing = threading.Thread(target=close, daemon=True)
     closing.start()

@@ -5,18 +5,21 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from server.config import Config
+from server.sections import EmbeddingSection
 from stilltrue.errors import StilltrueError, StoreTrouble
 from stilltrue.ids import ENTROPY_BITS, Stamp, stamp
 
 if TYPE_CHECKING:
+    from store.background import Background
     from store.embedding import BackgroundEmbedder
-    from store.port import Store
-    from tools.keeper import Embedding, Keeper
+    from store.port import Reranker, Store
+    from tools.keeper import Embedding, Keeper, Reranking
 
 _log = logging.getLogger(__name__)
 
@@ -53,21 +56,82 @@ class NoVectors:
         """Nothing, at once."""
 
 
+class Model:
+    """The embedding model of this process: loading begins on first need, and all its stores share it."""
+
+    def __init__(self, chosen: EmbeddingSection) -> None:
+        self._chosen = chosen
+        self._lock = threading.Lock()
+        self._embedder: BackgroundEmbedder | None = None
+        self._reranker: Background[Reranker] | None = None
+
+    @property
+    def state(self) -> str:
+        """`loading`, `ready`, `degraded`, or `off` where no model is configured."""
+        return self._embedder.state if self._embedder else "off"
+
+    def begin(self) -> Embedding:
+        """The model, which may still be loading."""
+        from store.embedding import BackgroundEmbedder, load_embedder
+
+        chosen = self._chosen
+        if chosen.engine == "none":
+            return NoVectors()
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = BackgroundEmbedder(
+                    lambda: load_embedder(
+                        chosen.engine,
+                        model=chosen.model,
+                        path=str(folder) if (folder := chosen.folder()) else None,
+                        allow_download=chosen.allow_download,
+                        download_deadline_s=chosen.download_deadline_s,
+                        threads=chosen.threads,
+                    )
+                )
+                self._embedder.start()
+            return self._embedder
+
+    def begin_reranking(self, model: str) -> Reranking | None:
+        """The cross-encoder of that name, which may still be loading; None where none is wanted."""
+        if not model:
+            return None
+        from store.background import Background
+        from store.cross_encoder import load_reranker
+
+        chosen = self._chosen
+        with self._lock:
+            if self._reranker is None:
+                self._reranker = Background(
+                    lambda: load_reranker(
+                        model,
+                        allow_download=chosen.allow_download,
+                        download_deadline_s=chosen.download_deadline_s,
+                        threads=chosen.threads,
+                    ),
+                    "cross-encoder",
+                    "memories are ranked without the cross-encoder",
+                )
+                self._reranker.start()
+            return self._reranker
+
+
 class Home:
-    """The store and the model of this process, built on first need and off the thread of the protocol.
+    """A store and the model of this process, built on first need and off the thread of the protocol.
 
     Importing LanceDB takes seconds, so nothing of it happens before the handshake is answered: `warm` starts it
     on a thread, `keeper` waits for it. A store that cannot be opened is tried again by the next call.
     """
 
-    def __init__(self, config: Config, *, ephemeral: bool = False) -> None:
+    def __init__(self, config: Config, *, ephemeral: bool = False, model: Model | None = None) -> None:
         self._config = config
         self._ephemeral = ephemeral
+        self._model = model or Model(config.embedding)
         self._lock = threading.Lock()
         self._keeper: Keeper | None = None
         self._store: Store | None = None
-        self._embedder: BackgroundEmbedder | None = None
         self._tender: threading.Thread | None = None
+        self._briefing = threading.Lock()
         self._due = threading.Event()
         self._closing = threading.Event()
 
@@ -79,6 +143,11 @@ class Home:
     def location(self) -> str:
         """Where the store lies, resolved."""
         return "memory" if self._ephemeral else str(self._config.store.folder())
+
+    @property
+    def stores(self) -> int:
+        """How many stores are open: this one, or none."""
+        return int(self._store is not None)
 
     def warm(self) -> None:
         """Open the store and load the model in the background, and say on stderr what is wrong with either."""
@@ -93,6 +162,11 @@ class Home:
                 self._keeper = self._build()
             return self._keeper
 
+    @contextmanager
+    def use(self) -> Iterator[Keeper]:
+        """The keeper for as long as a verb works with it. Raises StoreTrouble as `keeper` does."""
+        yield self.keeper()
+
     def written(self) -> None:
         """Something was stored or counted: upkeep may be due."""
         self._due.set()
@@ -100,7 +174,7 @@ class Home:
     @property
     def embedding_state(self) -> str:
         """`loading`, `ready`, `degraded`, or `off` where no model is configured."""
-        return self._embedder.state if self._embedder else "off"
+        return self._model.state
 
     def close(self) -> None:
         """Write the counts that are still in memory and let go of the store. May be called at any moment, twice."""
@@ -112,10 +186,12 @@ class Home:
                 store.close()
             except StilltrueError as trouble:
                 _log.warning("the last retrieval counts were not written: %s", trouble)
+            self._brief()
 
     def _warm(self) -> None:
         try:
             keeper = self.keeper()
+            self._brief()
             space, embedder = keeper.store.fingerprint, keeper.embedding.get(_MODEL_WAIT_S)
             if space and embedder and space != embedder.fingerprint:
                 _log.error("memories are found by their words only: %s", keeper.embedder()[1])
@@ -131,7 +207,7 @@ class Home:
 
         config, recall = self._config, self._config.recall
         self._store = self._open()
-        embedding = self._load_embedder()
+        embedding = self._model.begin()
         self._tender = threading.Thread(target=self._tend, name="upkeep", daemon=True)
         self._tender.start()
         return Keeper(
@@ -139,6 +215,7 @@ class Home:
             embedding=embedding,
             clock=utc_now,
             stamp=Stamper(),
+            reranking=self._model.begin_reranking(recall.rerank_model),
             voice=Voice(config.memory.tzinfo()),
             classes=config.classes,
             policy=Policy(
@@ -168,25 +245,18 @@ class Home:
 
         return open_store(self.location, lock_timeout_s=self._config.store.lock_timeout_s)
 
-    def _load_embedder(self) -> Embedding:
-        from store.embedding import BackgroundEmbedder, load_embedder
+    def _brief(self) -> None:
+        """Write down beside the store what the next client is told as it connects, if that has changed."""
+        keeper = self._keeper
+        if keeper is None or self._ephemeral:
+            return
+        from server import briefing
 
-        chosen = self._config.embedding
-        if chosen.engine == "none":
-            return NoVectors()
-        if self._embedder is None:
-            self._embedder = BackgroundEmbedder(
-                lambda: load_embedder(
-                    chosen.engine,
-                    model=chosen.model,
-                    path=str(folder) if (folder := chosen.folder()) else None,
-                    allow_download=chosen.allow_download,
-                    download_deadline_s=chosen.download_deadline_s,
-                    threads=chosen.threads,
-                )
-            )
-            self._embedder.start()
-        return self._embedder
+        try:
+            with self._briefing:
+                briefing.refresh(keeper, self._config.store.folder())
+        except Exception as trouble:
+            _log.warning("the rules for the next start were not written down: %s", trouble)
 
     def _tend(self) -> None:
         """Upkeep on a thread of its own: a little after something happened, and once more when it has been quiet.
@@ -204,6 +274,7 @@ class Home:
                 try:
                     if store is not None:
                         store.tend()
+                        self._brief()
                 except Exception as trouble:
                     _log.warning("upkeep of the store failed and will be tried again: %s", trouble)
 

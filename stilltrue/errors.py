@@ -35,3 +35,7 @@ class StoreTrouble(StilltrueError):
 
 class BadConfig(StilltrueError):
     """The operator can mend it, at start only: a setting is not what it has to be."""
+
+
+class Fault(StilltrueError):
+    """Nobody who reads it can mend it: the server itself is at fault. Its log has the details."""

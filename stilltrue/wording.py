@@ -251,10 +251,8 @@ def _fallen(member: Member, members: Mapping[str, Member], voice: Voice) -> str:
     for other_id in member.fallen:
         other = members[other_id]
         if other.revocation:
-            said.append(
-                f"its successor [{other_id}] was retracted on {voice.day(other.revocation.at)}: "
-                f'"{indented(other.revocation.reason)}"'
-            )
+            why = f': "{indented(other.revocation.reason)}"' if other.revocation.reason else ""
+            said.append(f"its successor [{other_id}] was retracted on {voice.day(other.revocation.at)}{why}")
         elif other.note.valid_until:
             said.append(f"its successor [{other_id}] expired on {voice.day(other.note.valid_until)}")
     return "; ".join(said)

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from seeding import texts_in
-from wire import ERAS, Wire, wire
+from wire import ERAS, Wire, text_of, wire
+
+from server.arguments import ALIASES, COUNTS
 
 
 @pytest.fixture(scope="module", params=ERAS)
@@ -126,3 +128,87 @@ def test_quotes_and_fragments_of_sql_are_words(server: Wire) -> None:
     found = server.done("recall", query=odd, subjects=[odd], session=odd)
     assert found["chains"][0]["lead"][0]["text"] == odd
     assert stored["id"] in server.refused("remember", text="another", request_id=odd)
+
+
+GUESSED = [
+    ("remember", {"content": "Guessed one."}),
+    ("remember", {"note": "Guessed two.", "type": "fact", "tags": ["priya"]}),
+    ("remember", {"memory": "Guessed three.", "category": "fact", "about": "priya"}),
+    ("remember", {"fact": "Guessed four.", "class": "fact", "user_id": "priya"}),
+    ("remember", {"text": "", "content": "Guessed five.", "kind": "fact", "subject": "priya"}),
+    ("remember", {"Text": "Guessed six.", "validFrom": "2026-01-01", "valid-until": "2096-01-01"}),
+    ("recall", {"q": "guessed"}),
+    ("recall", {"question": "guessed", "max_tokens": 300, "date": "2096-01-01"}),
+    ("recall", {"text": "guessed", "tags": "priya", "session_id": "s"}),
+    ("recall", {"query": "guessed", "q": "guessed", "k": "3"}),
+    ("constraints", {"user": "priya"}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), GUESSED)
+def test_a_name_that_models_guess_is_taken(server: Wire, tool: str, arguments: dict[str, Any]) -> None:
+    """What is called otherwise elsewhere is what it is here, and lands where it belongs."""
+    done = server.done(tool, **arguments)
+    if tool == "remember":
+        assert done["note"]["text"].startswith("Guessed")
+        named = len(arguments) > 2 and "validFrom" not in arguments
+        assert (done["note"]["klass"], done["note"]["subjects"]) == (
+            ("fact", ["priya"]) if named else ("note", ["user"])
+        )
+        assert ("valid_until" in done["note"]) == ("validFrom" in arguments)
+
+
+def test_an_id_may_be_called_anything(server: Wire) -> None:
+    """`id`, `ids`, `note` and `noteId` are the note that is meant, or the several, where several are wanted."""
+    first = server.done("remember", text="Called anything.")["id"]
+    for name in ("id", "ids", "note", "noteId", "memory_id"):
+        server.done("feedback", **{name: first}, rating="helped")
+        server.done("revoke", **{name: [first]}, why="a test")
+        server.done("reinstate", **{name: first})
+    assert server.done("supersede", id=first, content="Called something.", kind="fact")["note"]["klass"] == "fact"
+
+
+def test_a_small_limit_counts_memories_and_a_large_one_tokens(server: Wire) -> None:
+    """`limit: 2` is two memories, and says how many more there are; `limit: 60` is a budget; no rule is left out."""
+    for number in range(4):
+        server.done("remember", text=f"Shelf {number} holds bolts.", subjects=["shelves"])
+    server.done("remember", text="Never empty a shelf of bolts.", klass="hard_preference", subjects=["shelves"])
+    query = {"query": "what do the shelves hold?", "subjects": ["shelves"]}
+    for name in ("limit", "top_k", "maxResults"):
+        few = server.done("recall", **query, **{name: 2})
+        assert (len(few["chains"]), few["further"], len(few["requirements"])) == (2, 2, 1)
+    assert "2 more matched less well" in text_of(server.call("recall", **query, limit=2))
+    tight = server.done("recall", **query, limit=60)
+    assert tight["tokens"] <= 60
+    assert tight["omitted"]
+    assert "limit is 0; at least one memory is expected." in server.refused("recall", **query, limit=0)
+    assert "limit is 'many'; it has to be a whole number." in server.refused("recall", **query, limit="many")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        (
+            "remember",
+            {"text": "One.", "content": "Two."},
+            "text is 'One.', and content, another name for it, is 'Two.'",
+        ),
+        ("remember", {"content": "One.", "memory": "Two."}, "another name for it, is 'Two.'"),
+        ("recall", {"query": "x", "subjects": ["a"], "tags": ["b"]}, "subjects is ['a'], and tags"),
+        ("supersede", {"note": "One."}, "supersede has no argument note."),
+        ("remember", {"text": "x", "colour": "red"}, "remember has no argument colour."),
+        ("constraints", {"limit": 3}, "constraints has no argument limit."),
+    ],
+)
+def test_a_name_that_could_mean_two_things_is_refused(
+    server: Wire, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    """Two names of one argument have to agree, and what is missing twice is not guessed."""
+    assert said in server.refused(tool, **arguments)
+
+
+def test_no_alias_is_the_name_of_another_argument_of_its_tool() -> None:
+    """Each alias is spelt as the table looks it up, and none of them hides behind a name of ours."""
+    every = [alias for aliases in ALIASES.values() for alias in aliases]
+    assert [alias for alias in [*every, *COUNTS] if alias != alias.lower() or "-" in alias or " " in alias] == []
+    assert not COUNTS.intersection(every)

@@ -86,7 +86,9 @@ def test_every_key_can_be_given_in_all_three_ways(toml: Callable[[str], Path]) -
     """The same value of the same key, by file, variable and flag, is the same configuration."""
     for key in KEYS:
         other = {bool: "false" if key.default else "true", int: "7", float: "1.0"}.get(key.check.kind)
-        other = other or {"engine": "none", "log_level": "error", "zone": "Europe/Berlin"}.get(key.name, "event")
+        words = {"engine": "none", "log_level": "error", "zone": "Europe/Berlin", "confirm": "elicit"}
+        words |= {"era": "handshake", "allowed_origins": "https://app.example.com", "body_limit_bytes": "4096"}
+        other = words.get(key.name) or other or "event"
         spelled = other if key.check.kind is not str else f'"{other}"'
         by_file = load(environ={}, file=toml(f"[{key.section}]\n{key.name} = {spelled}"))
         assert by_file == load(environ={key.variable: other}) == load({key.dotted: other}, {}) != Config()

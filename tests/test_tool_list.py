@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
-from wire import ERAS, wire
+from inside import inside
+from wire import ERAS, Era, wire
 
 from bench.startup import list_tokens
+from tools.answers import ANSWERS
 
 TOOLS = ["remember", "supersede", "revoke", "reinstate", "recall", "constraints", "feedback"]
 MOST_TOKENS = 2_000
@@ -69,6 +74,18 @@ def _of_argument(argument: Any) -> Iterator[str]:
         yield "null as the default"
 
 
+def complaints_of_output(tool: dict[str, Any]) -> Iterator[str]:
+    """What some client could not read in the schema of a tool's answer."""
+    schema = tool["outputSchema"]
+    if unknown := set(schema) - {"type", "properties"}:
+        yield f"beside the properties: {', '.join(sorted(unknown))}"
+    if schema["type"] != "object":
+        yield f"an answer of type {schema['type']}"
+    for name, field in schema["properties"].items():
+        if set(field) != {"type"} or field["type"] not in {*FLAT, "object"}:
+            yield f"{name}: {field!r}"
+
+
 @pytest.fixture(scope="module", params=ERAS)
 def listed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """The tools as they are sent, in each era."""
@@ -91,6 +108,44 @@ def test_every_argument_is_explained(listed: list[dict[str, Any]]) -> None:
     """An argument says what it is for, in its description."""
     arguments = [(tool["name"], *each) for tool in listed for each in tool["inputSchema"]["properties"].items()]
     assert [(tool, name) for tool, name, argument in arguments if not argument.get("description")] == []
+
+
+def test_every_answer_has_a_schema_of_one_level(listed: list[dict[str, Any]]) -> None:
+    """Each field of an answer is there with its type, and nothing below it that a client could fail to resolve."""
+    assert {tool["name"]: found for tool in listed if (found := list(complaints_of_output(tool)))} == {}
+    for tool in listed:
+        fields = {each.name for each in dataclasses.fields(ANSWERS[tool["name"]])}
+        assert set(tool["outputSchema"]["properties"]) == fields
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_without_structured_content_there_is_no_schema_of_it(tmp_path: Path, era: Era) -> None:
+    """A client that was promised structured content and gets none would refuse the answer."""
+    with wire(tmp_path, "--ephemeral", "--set", "server.structured=false", era=era) as client:
+        assert [tool for tool in client.ask("tools/list")["tools"] if "outputSchema" in tool] == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_is_sent_is_valid_by_the_schema(era: Era) -> None:
+    """The SDK's client holds each answer to the schema that was published, full, empty and repeated ones alike."""
+    with inside(era) as client:
+        assert client.tools() == TOOLS
+        schemas = {each.name: each.output_schema for each in client.portal.call(client.client.list_tools).tools}
+        rule = {"text": "Never force-push.", "klass": "hard_preference"}
+        note = client.done("remember", **rule)["id"]
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("remember", rule),
+            ("supersede", {"note_ids": [note], "text": "Never force-push to main."}),
+            ("revoke", {"note_id": note, "reason": "a joke"}),
+            ("reinstate", {"note_id": note}),
+            ("recall", {"query": "push"}),
+            ("recall", {"query": "zebra", "subjects": ["nobody"]}),
+            ("constraints", {}),
+            ("feedback", {"note_ids": [note], "outcome": "helped"}),
+        ]
+        for tool, arguments in calls:
+            strict = {**schemas[tool], "additionalProperties": False}
+            jsonschema.validate(client.done(tool, **arguments), strict)
 
 
 def test_the_list_costs_few_tokens(listed: list[dict[str, Any]]) -> None:

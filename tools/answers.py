@@ -5,9 +5,10 @@ Clients forward one or the other, so both are complete and both are small: `data
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 from stilltrue.chain import Chain, Telling
@@ -149,6 +150,19 @@ class Rated:
     ids: tuple[str, ...]
     outcome: str
 
+
+ANSWERS: Mapping[str, type] = MappingProxyType(
+    {
+        "remember": Remembered,
+        "supersede": Superseded,
+        "revoke": Changed,
+        "reinstate": Changed,
+        "recall": Recalled,
+        "constraints": Constrained,
+        "feedback": Rated,
+    }
+)
+"""What each verb answers."""
 
 Data = Remembered | Superseded | Changed | Recalled | Constrained | Rated
 

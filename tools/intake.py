@@ -144,6 +144,15 @@ def budget(raw: int | None, default: int, limits: Limits) -> int:
     return raw
 
 
+def count(raw: int | None, most: int) -> int:
+    """How many chains are wanted, never more than `most`."""
+    if raw is not None and raw < 1:
+        raise Refused(
+            "bad_limit", f"limit is {raw}; at least one memory is expected.", f"Leave it out for up to {most}."
+        )
+    return most if raw is None else min(raw, most)
+
+
 def moment(
     name: str, raw: str | None, voice: Voice, date_means: Literal["start", "end"] = "start"
 ) -> datetime | None:

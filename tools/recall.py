@@ -31,15 +31,18 @@ def recall(
     as_of: str | None = None,
     include_retired: bool = False,
     session: str = "",
+    limit: int | None = None,
 ) -> Answer:
     """The chains that answer the query, whole, best first, within the budget; then every requirement in play.
 
+    `limit` is a smaller number of chains than the configuration's; the requirements are not among them.
     Without `subjects`, those in play are the default one, those the query names, and those of the chains that
     are delivered. Raises Refused for a query, subject, budget or date that is none.
     """
     asked = intake.query(query, keeper.limits)
     given = intake.subjects(subjects, keeper.limits)
     budget = intake.budget(budget_tokens, keeper.budget_tokens, keeper.limits)
+    most = intake.count(limit, keeper.max_chains)
     conversation = intake.session(session, keeper.limits)
     now = keeper.clock()
     intent = when.read(asked, now.astimezone(keeper.voice.zone))
@@ -69,7 +72,7 @@ def recall(
     # A chain that binds somebody is told with the requirements, where no budget applies, and not twice.
     aside = {each.chain.id for each in ranked if _ruled(keeper, each, given, whole or moment is not None)}
     fitting = [each for each in ranked if each.chain.id not in aside]
-    free, further = fitting[: keeper.max_chains], max(0, len(fitting) - keeper.max_chains)
+    free, further = fitting[:most], max(0, len(fitting) - most)
     packed, omitted = _packed(keeper, free, counts, budget, shown_whole=whole)
     delivered = {each.parcel.key for each in packed}
     reached = [each for each in ranked[: keeper.max_chains] if _ruled(keeper, each, given, past=False)]

@@ -50,7 +50,7 @@ def supersede(
     request = intake.request_id(request_id, limits)
     chosen = intake.klass(klass, keeper.classes, keeper.default_class) if (klass or "").strip() else None
     first = find(keeper, ids)
-    draft = _draft([first.member(each).note for each in ids], said, named, chosen, keeper)
+    draft = inheriting([first.member(each).note for each in ids], said, named, chosen, keeper)
     draft = replace(draft, valid_from=start, valid_until=end, source=intake.source(source, limits))
     intake.overlapping(draft.subjects, [first.member(each).note for each in ids])
     links = tuple(Link(each, kind) for each in ids)
@@ -67,8 +67,8 @@ def supersede(
         for note_id in ids:
             member = found.member(note_id)
             require(Step.SUPERSEDE, member, found.chain_of(note_id), keeper, allow_fork=allow_fork)
-        for member in _all_replaced(found, ids):
-            _refuse_silent_lift(member, draft, keeper, lifts_requirement and why is not None)
+        for member in all_replaced(found, ids):
+            refuse_silent_lift(member, draft, keeper, lifts_requirement and why is not None)
         stamp = keeper.stamp(found.latest)
         note = replace(draft, id=stamp.id, recorded_at=stamp.at)
         remembered = event.Remembered(note, links, why, request)
@@ -103,7 +103,7 @@ def _relation(raw: str | None) -> LinkKind:
     return LinkKind(said)
 
 
-def _draft(older: Sequence[Note], text: str, subjects: Sequence[str], klass: str | None, keeper: Keeper) -> Note:
+def inheriting(older: Sequence[Note], text: str, subjects: Sequence[str], klass: str | None, keeper: Keeper) -> Note:
     """The new note with what it inherits: all subjects, the class that binds if any does, a shared attribute."""
     attributes = {note.attribute for note in older}
     binding = [note.klass for note in older if keeper.classes.of(note.klass).requirement]
@@ -119,7 +119,7 @@ def _draft(older: Sequence[Note], text: str, subjects: Sequence[str], klass: str
     )
 
 
-def _all_replaced(found: Found, ids: Sequence[str]) -> list[Member]:
+def all_replaced(found: Found, ids: Sequence[str]) -> list[Member]:
     """The notes that something in the place of these replaces: these, and what they had themselves replaced.
 
     Where one of these was revoked or has expired, what it had replaced is unsettled and may bind.
@@ -135,7 +135,7 @@ def _all_replaced(found: Found, ids: Sequence[str]) -> list[Member]:
     return list(reached.values())
 
 
-def _refuse_silent_lift(member: Member, draft: Note, keeper: Keeper, said_so: bool) -> None:
+def refuse_silent_lift(member: Member, draft: Note, keeper: Keeper, said_so: bool) -> None:
     """A requirement ends only where somebody says that it does, and why: its class or a subject must not get lost."""
     to_come = member.status is Status.PENDING and keeper.classes.of(member.note.klass).requirement
     if said_so or not (to_come or binds(member, keeper.classes)):
