@@ -1,4 +1,4 @@
-"""The command line: `serve`, `demo`, `status`."""
+"""The command line: `serve`, `token`, `demo`, `status`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
+from server import commands_store
 from server.config import Config, load
 from stilltrue import __version__
 from stilltrue.__main__ import quiet_stdout
@@ -44,14 +45,23 @@ def _parser() -> argparse.ArgumentParser:
         "--set", metavar="SECTION.KEY=VALUE", action="append", default=[], help="any setting, by its name; repeatable"
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    serve = commands.add_parser("serve", parents=[common], help="serve MCP over stdin and stdout")
+    serve = commands.add_parser("serve", parents=[common], help="serve MCP over stdin and stdout, or over HTTP")
     serve.add_argument("--ephemeral", action="store_true", help="keep the memory in this process only")
+    serve.add_argument("--http", action="store_true", help="serve Streamable HTTP in place of stdin and stdout")
+    serve.add_argument("--host", help="the address to listen on (http.host)")
+    serve.add_argument("--port", help="the port to listen on (http.port)")
     serve.set_defaults(run=_serve)
+    token = commands.add_parser("token", parents=[common], help="make, list and withdraw tokens for HTTP")
+    token.add_argument("action", choices=("create", "list", "revoke"))
+    token.add_argument("--tenant", help="whose memory it opens; local, that of stdio, unless given")
+    token.add_argument("--name", help="what it is called, to tell it from others of its tenant")
+    token.set_defaults(run=_token)
     demo = commands.add_parser("demo", parents=[common], help="play the two stories that it exists for")
     demo.add_argument("--keep", metavar="DIR", help="leave the store of the demo there to look at")
     demo.set_defaults(run=_demo)
     status = commands.add_parser("status", parents=[common], help="say what the store holds and whether it is well")
     status.set_defaults(run=_status)
+    commands_store.register(commands, common)
     return parser
 
 
@@ -62,12 +72,20 @@ def _flags(options: argparse.Namespace) -> dict[str, str]:
         if not equals:
             raise BadConfig(f"--set {each}: a setting is given as SECTION.KEY=VALUE.", "")
         flags[name.strip()] = value
-    if options.store:
-        flags["store.uri"] = options.store
+    for option, name in (("store", "store.uri"), ("host", "http.host"), ("port", "http.port")):
+        if value := getattr(options, option, None):
+            flags[name] = value
+    if (options.command == "serve" and not options.http) and (options.host or options.port):
+        raise BadConfig("--host and --port are of HTTP.", "Give --http as well.")
     return flags
 
 
 def _serve(options: argparse.Namespace, config: Config) -> int:
+    if options.http:
+        from server import http
+
+        http.serve(config, ephemeral=options.ephemeral)
+        return 0
     with quiet_stdout():
         from server import stdio
         from server.app import build
@@ -76,7 +94,30 @@ def _serve(options: argparse.Namespace, config: Config) -> int:
         home = Home(config, ephemeral=options.ephemeral)
         print(f"stilltrue {__version__}: the store is {home.location}", file=sys.stderr)
         app = build(home)
-    stdio.serve(app, home.close)
+    stdio.serve(app, home.close, handshake_only=config.server.era == "handshake")
+    return 0
+
+
+def _token(options: argparse.Namespace, config: Config) -> int:
+    from server.tenants import LOCAL
+    from server.tokens import Tokens
+    from server.wiring import utc_now
+
+    tokens = Tokens(config.http.folder() / "tokens.json")
+    tenant = options.tenant or LOCAL
+    if options.action == "create":
+        began = not tokens.exist
+        print(tokens.create(tenant, options.name or "default", utc_now()))
+        print(f"This token of tenant {tenant} is shown once; {tokens.path} keeps its hash.", file=sys.stderr)
+        if began:
+            print("It is the first one: a server that runs without tokens has to be restarted.", file=sys.stderr)
+    elif options.action == "revoke":
+        gone = tokens.revoke(tenant, options.name)
+        print(f"The token {gone.name!r} of tenant {gone.tenant} is withdrawn.")
+    else:
+        for each in tokens.all():
+            if options.tenant in (None, each.tenant) and options.name in (None, each.name):
+                print(f"{each.tenant}\t{each.name}\t{each.id}\t{each.created}")
     return 0
 
 

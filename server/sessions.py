@@ -5,6 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
 
 def new_session() -> str:
     """A name for the one session of a process on stdio."""
@@ -12,10 +15,16 @@ def new_session() -> str:
 
 
 def session_of(named: str | None, headers: Mapping[str, str] | None, process_session: str) -> str:
-    """The session of a call: the one it names, else the HTTP session, else that of the process.
+    """The session of a call: the one it names, else that of the HTTP handshake, else of its token, else the process.
 
     A header comes from the client, so a session is never a permission: it only keeps counts apart.
     """
     if named and named.strip():
         return named.strip()
-    return (headers or {}).get("mcp-session-id") or process_session
+    headers = headers or {}
+    if headers.get("mcp-protocol-version", HANDSHAKE_PROTOCOL_VERSIONS[0]) in HANDSHAKE_PROTOCOL_VERSIONS and (
+        shaken := headers.get("mcp-session-id")
+    ):
+        return shaken
+    token = get_access_token()
+    return f"token-{token.subject}" if token else process_session
