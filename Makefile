@@ -1,7 +1,7 @@
 # Short names for longer commands. PYTHON is that of the environment which the README's test command makes.
 PYTHON ?= .venv/bin/python
 
-.PHONY: test quick lint format docs wheel ci
+.PHONY: test quick lint format docs wheel conformance ci
 
 test:    # everything
 	$(PYTHON) -m pytest -q
@@ -23,6 +23,9 @@ docs:    # write what follows from tables in the code
 
 wheel:
 	$(PYTHON) -m hatchling build -t wheel
+
+conformance:  # the MCP Inspector and the official suite; needs npm
+	$(PYTHON) tests/conformance/run.py
 
 ci:      # what has to pass before a change is taken
 	.ci/run

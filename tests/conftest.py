@@ -21,6 +21,16 @@ settings.register_profile("first-try", max_examples=60, deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "first-try")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Outside of continuous integration, tests that take long are left out, unless -m or a name asks for them."""
+    if os.environ.get("CI") or config.option.markexpr or any("::" in each for each in config.args):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow and len(slow) < len(items):
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
+
+
 @pytest.fixture
 def teller() -> Teller:
     """A keeper over a store in memory, with an embedder that knows words and no meanings."""

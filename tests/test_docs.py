@@ -8,14 +8,18 @@ import re
 import tomllib
 from pathlib import Path
 
-from server.app import verbs
+from server.arguments import ALIASES, COUNTS
 from server.cli import _parser
 from server.config import load
 from server.face import Face
+from server.prompts import listed
+from server.resources import SESSION, STATUS, templates
+from server.verbs import verbs
 from server.wiring import Home
 from stilltrue.classes import DEFAULT_CLASSES
 from stilltrue.event import KINDS
 from tools import answers
+from tools.pages import Retrieved, State
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,6 +36,23 @@ def test_every_tool_and_argument_is_documented() -> None:
         assert tool.name in headings
         missing = [name for name in tool.parameters["properties"] if not re.search(rf"\b{name}\b", text)]
         assert not missing, f"{tool.name} takes {missing}, which docs/tools.md does not mention"
+
+
+def test_every_guessed_name_is_documented() -> None:
+    """docs/tools.md lists what is taken for each argument, as the table of the code has it."""
+    text = page("docs/tools.md")
+    rows = [f"| `{name}` | {', '.join(f'`{alias}`' for alias in aliases)} |" for name, aliases in ALIASES.items()]
+    assert [row for row in rows if row not in text] == []
+    assert [name for name in sorted(COUNTS) if f"`{name}`" not in text] == []
+
+
+def test_every_resource_and_prompt_is_documented() -> None:
+    """Each that can be read or called up stands in docs/tools.md, with the fields and arguments it has."""
+    text = page("docs/tools.md")
+    known = [each.uri_template for each in templates()] + [SESSION, STATUS] + [each.name for each in listed()]
+    known += [argument.name for each in listed() for argument in each.arguments or ()]
+    known += [field.name for kind in (Retrieved, State) for field in dataclasses.fields(kind)]
+    assert [name for name in known if f"`{name}`" not in text] == []
 
 
 def test_every_field_of_an_answer_is_documented() -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 from fakes import FakeEmbedder
 from seeding import texts_in
-from wire import ERAS, SOON_S, Era, Wire, sdk_client, text_of, wire
+from wire import ERAS, SOON_S, Era, Wire, sdk_client, text_of, until, wire
 
 from store.durable import ProcessLock
 from store.lance import open_store
@@ -199,11 +198,3 @@ def test_structured_content_can_be_turned_off(tmp_path: Path) -> None:
         result = client.call("remember", text="Priya prefers tea.")
         assert "structuredContent" not in result
         assert text_of(result).startswith("Remembered [")
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait for what another process does at a time of its own."""
-    deadline = monotonic() + SOON_S
-    while not true():
-        assert monotonic() < deadline, "it did not come"
-        sleep(0.05)

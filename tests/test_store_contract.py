@@ -359,6 +359,9 @@ def test_deliveries_are_counted_by_session_and_in_all(store: Store) -> None:
     assert store.usage.counts(["A", "B", "C"], "s1") == wanted | {"A": Count(2, 3, day(4), day(4))}
     assert store.usage.counts(["A"], "s2")["A"] == Count(1, 3, day(4), day(2))
     assert store.usage.counts(["A"], "s3")["A"] == Count(0, 3, day(4), None)
+    assert store.usage.retrieved("s1") == store.usage.counts(["A", "B"], "s1")
+    assert list(store.usage.retrieved("s2")) == ["A"]
+    assert store.usage.retrieved("s3") == {}
 
 
 def test_the_store_says_how_much_it_holds(store: Store) -> None:

@@ -8,11 +8,12 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Literal
 
 import anyio
@@ -219,6 +220,14 @@ def wire(
         process.wait(SOON_S)
         with suppress(BrokenPipeError):
             client.close_stdin()
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for what another process does at a time of its own."""
+    deadline = monotonic() + SOON_S
+    while not true():
+        assert monotonic() < deadline, "it did not come"
+        sleep(0.05)
 
 
 def text_of(result: Mapping[str, Any]) -> str:
