@@ -29,7 +29,7 @@ def read(path: str) -> dict[str, Any]:
 
 
 def test_the_registry_is_told_what_there_is() -> None:
-    """Version, name and command line are those of this package; the name stands in the README, as proof of ownership."""
+    """Version, name and command line are those of this package; the README names it too, as proof of ownership."""
     server = read("server.json")
     [package] = server["packages"]
     assert server["version"] == package["version"] == __version__
@@ -68,12 +68,10 @@ def test_what_the_bundle_asks_may_be_left_as_it_is() -> None:
 
 def test_the_container_starts_with_what_is_copied() -> None:
     """Its command lines parse, its variables are settings, its port is the default, and the image gets every room."""
-    entry, command = (
-        json.loads(re.findall(rf"^{word} (\[.*\])$", DOCKERFILE, re.MULTILINE)[0]) for word in ("ENTRYPOINT", "CMD")
-    )
-    assert entry == ["stilltrue"]
-    assert _parser().parse_args(command).http
-    environ = dict(each.split("=") for each in shlex.split(re.findall(r"^ENV (.*)$", DOCKERFILE, re.MULTILINE)[0]))
+    lines = dict(line.split(" ", 1) for line in DOCKERFILE.splitlines() if line)
+    assert json.loads(lines["ENTRYPOINT"]) == ["stilltrue"]
+    assert _parser().parse_args(json.loads(lines["CMD"])).http
+    environ = dict(each.split("=") for each in shlex.split(lines["ENV"]))
     assert {name for name in environ if name.startswith("STILLTRUE_")} <= VARIABLES
     assert f"EXPOSE {load(environ={}).http.port}" in DOCKERFILE
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}

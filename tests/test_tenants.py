@@ -165,6 +165,20 @@ def test_the_session_of_another_is_not_found(tmp_path: Path) -> None:
         assert victim.done("constraints") is not None
 
 
+def test_in_the_stateless_era_a_session_is_that_of_a_token(tmp_path: Path) -> None:
+    """Two clients with one token count together, those with another token of the same tenant for themselves."""
+    one, other = token_of(tmp_path, "acme"), token_of(tmp_path, "acme", "second")
+    asked = {"query": "what does Priya drink?"}
+
+    def counts(token: str) -> tuple[int, int]:
+        chain = server.caller(token, "modern").done("recall", **asked)["chains"][0]
+        return chain.get("retrieved_session", 0), chain.get("retrieved_total", 0)
+
+    with served(tmp_path, "--set", "recall.refresh_floor_s=0") as server:
+        server.caller(one, "modern").done("remember", text="Priya prefers tea.")
+        assert [counts(one), counts(one), counts(other), counts(one)] == [(0, 0), (1, 1), (0, 2), (2, 3)]
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_the_tenant_local_is_the_memory_of_stdio(tmp_path: Path, era: Era) -> None:
     """With a token of `local` a client over HTTP and one on stdio have the same notes."""
