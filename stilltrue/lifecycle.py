@@ -119,9 +119,8 @@ class _Tally:
         where it had fallen away before, forgetting it must not lift a requirement that binds again since.
         """
         end = self.remembered.note.valid_until
-        return (
-            self.revocation is None and self.took_effect(moment) and (end is None or end > (self.erased_at or moment))
-        )
+        last = moment if self.erased_at is None else min(self.erased_at, moment)
+        return self.revocation is None and self.took_effect(moment) and (end is None or end > last)
 
 
 def fold(events: Iterable[Event], moment: datetime, recorded_until: datetime | None = None) -> dict[str, Member]:
@@ -156,7 +155,7 @@ def _gather(events: Iterable[Event], recorded_until: datetime | None) -> dict[st
             case Reinstated():
                 tally.revocation = None
             case Erased(at=at):
-                tally.erased_at = at
+                tally.erased_at = tally.erased_at or at
             case Rated(outcome=outcome):
                 tally.ratings += 1 if outcome == "helped" else -1
     return tallies

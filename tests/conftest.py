@@ -15,8 +15,10 @@ from store.embedding import load_embedder
 from store.lance import open_store
 from store.port import Embedder
 
-# In continuous integration each property is tried on 500 examples, elsewhere on what a first try has patience for.
-settings.register_profile("ci", max_examples=500, deadline=None, print_blob=True)
+# In continuous integration each property is tried on 500 examples, the same each time, so that what passed once does
+# not fail by chance; elsewhere on what a first try has patience for, and `--hypothesis-profile hunt` looks for more.
+settings.register_profile("ci", max_examples=500, deadline=None, print_blob=True, derandomize=True)
+settings.register_profile("hunt", max_examples=20_000, deadline=None, print_blob=True)
 settings.register_profile("first-try", max_examples=60, deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "first-try")
 

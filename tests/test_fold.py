@@ -11,7 +11,7 @@ from strategies import logs, moments, single_chains
 
 from stilltrue.chain import chains, partition
 from stilltrue.classes import Classes
-from stilltrue.event import Event, Remembered
+from stilltrue.event import Erased, Event, Remembered
 from stilltrue.lifecycle import Member, Status, fold
 from stilltrue.note import RETIRING
 from stilltrue.requirement import requirements
@@ -27,7 +27,8 @@ def contract(log: list[Event], moment: datetime) -> dict[str, str]:
     for event in sorted(log, key=lambda event: event.id):
         if event.note_id in notes:
             moves[event.note_id].append(type(event).__name__)
-            when[event.note_id, type(event).__name__] = event.at
+            if not (isinstance(event, Erased) and (event.note_id, "Erased") in when):  # a second erasure is none
+                when[event.note_id, type(event).__name__] = event.at
 
     def erased(note_id: str) -> bool:
         return "Erased" in moves[note_id]
@@ -53,7 +54,7 @@ def contract(log: list[Event], moment: datetime) -> dict[str, str]:
 
     def erased_while_it_stood(note_id: str) -> bool:
         ends = notes[note_id].note.valid_until
-        over_then = ends is not None and erased(note_id) and ends <= when[note_id, "Erased"]
+        over_then = ends is not None and erased(note_id) and ends <= min(when[note_id, "Erased"], moment)
         return erased(note_id) and not revoked(note_id) and not over_then and begun(note_id)
 
     def successors(note_id: str) -> list[str]:

@@ -203,6 +203,17 @@ def test_erasing_an_expired_successor_changes_nothing_for_what_it_replaced() -> 
     )
 
 
+def test_erasing_a_note_twice_changes_nothing() -> None:
+    """The first erasure counts: B stood then, though its time is over by the second."""
+    erased = """
+        A  remembered
+        B  remembered updates A until 5
+        -  erased B @4
+    """
+    assert folded(erased) == "A superseded, B erased"
+    assert folded(f"{erased}\n-  erased B @9") == "A superseded, B erased"
+
+
 def test_a_successor_revoked_before_its_time_never_replaced_anything() -> None:
     """Nothing happened on day 30, so nothing changes on it."""
     moving = """
