@@ -34,8 +34,8 @@ Rankings: TypeAlias = list[tuple[Question, Mapping[str, Ranked]]]
 Result: TypeAlias = dict[str, dict[str, dict[str, float]]]
 
 KS = (1, 5, 6, 10, 20)
-LEXICAL_SHARES = (0.3, 0.4, 0.45, 0.5, 0.6, 0.7)
-LATE_SHARES = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+LEXICAL_SHARES = (0.3, 0.4, 0.45, 0.5, 0.6)
+LATE_SHARES = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
 FUSION_AT_10, LATE_AT_10 = 0.64, 0.67
 POINTS = 0.02
 TIMES = 2.0
@@ -58,7 +58,11 @@ def main(argv: Sequence[str]) -> int:
         finish(_tuned(options, embedder), options.seed)
         return 0
     reranker = load_reranker(str(options.cross_encoder)) if options.cross_encoder else None
-    builds: dict[str, Build] = {"probe": probe, "cues": cues}
+    builds: dict[str, Build] = {
+        "probe": probe(fillers=False),
+        "probe_and_fillers": probe(fillers=True),
+        "cues": cues,
+    }
     if options.data:
         builds |= {
             "locomo": locomo(options.data, apart=False),
@@ -81,7 +85,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench retrieval", description=__doc__)
     parser.add_argument("--data", type=Path, help=f"a folder with {', '.join(DATA_FILES)} (.jsonl)")
     parser.add_argument("--cache", type=Path, default=default_folder(), help="where embeddings of --data are kept")
-    parser.add_argument("--only", nargs="+", help="of probe, cues, locomo, locomo_apart, prefeval")
+    parser.add_argument("--only", nargs="+", help="of probe, probe_and_fillers, cues, locomo, locomo_apart, prefeval")
     parser.add_argument("--questions", type=int, help="of each set, the first so many (default all)")
     parser.add_argument("--tune", action="store_true", help="the weights over a grid, on the dev half of LoCoMo")
     parser.add_argument("--cross-encoder", type=Path, help="folder of the weights of a cross-encoder")

@@ -68,18 +68,18 @@ def texts_of(data: Path) -> list[str]:
     return said + [row[name] for row in rows("prefeval", data) for name in ("preference", "question")]
 
 
-def probe(folder: Path, embedder: Embedder, seed: int) -> Sets:
-    """Questions that share no content word with their answer, over all answers and distractors; then with fillers."""
-    sets = {}
-    cases = rows("probe")
-    fillers = [row["text"] for row in rows("fillers")]
-    own = [row["note"] for row in cases] + [text for row in cases for text in row["distractors"]]
-    for name, texts in (("probe", own), ("probe_and_fillers", own + fillers)):
-        keeper, ids = filled(folder / name, [Said(text) for text in texts], embedder, seed)
-        sets[name] = [
-            Question(keeper, row["query"], (), frozenset({note_id})) for row, note_id in zip(cases, ids, strict=False)
-        ]
-    return sets
+def probe(*, fillers: bool) -> Build:
+    """Questions that share no content word with their answer, over all answers and distractors; and with fillers."""
+
+    def build(folder: Path, embedder: Embedder, seed: int) -> Sets:
+        cases = rows("probe")
+        said = [row["note"] for row in cases] + [text for row in cases for text in row["distractors"]]
+        said += [row["text"] for row in rows("fillers")] if fillers else []
+        keeper, ids = filled(folder / "probe", [Said(text) for text in said], embedder, seed)
+        found = [Question(keeper, row["query"], (), frozenset({ids[number]})) for number, row in enumerate(cases)]
+        return {"probe_and_fillers" if fillers else "probe": found}
+
+    return build
 
 
 def cues(folder: Path, embedder: Embedder, seed: int) -> Sets:

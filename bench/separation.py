@@ -173,11 +173,10 @@ def _claims(result: dict[str, Any]) -> dict[str, bool]:
         if (each["store"], each["closure"], each["diversity"], each["channel"])
         == (OF_THE_CLAIM, True, "plain", "hybrid")
     ]
-    for name, what in (("closure_tokens_added", "closure alone"), ("tokens_added", "with the history as told")):
-        if priced:
-            most = max(each[name] for each in priced)
-            said = f"{what} adds at most {percent(MOST_ADDED)} tokens at equal k, {OF_THE_CLAIM} notes, hybrid"
-            claims[f"{said} ({percent(most, sign=True)})"] = most <= MOST_ADDED
+    if priced:
+        most = max(each["closure_tokens_added"] for each in priced)
+        said = f"closure adds at most {percent(MOST_ADDED)} tokens at equal k, {OF_THE_CLAIM} notes, hybrid"
+        claims[f"{said} ({percent(most, sign=True)})"] = most <= MOST_ADDED
     return claims
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from stilltrue.ids import ENTROPY_BITS, Stamp, stamp
 from stilltrue.note import USER, Note
 from stilltrue.ranking import Policy
-from stilltrue.wording import Voice
+from stilltrue.voice import Voice
 from store.embedding import load_embedder
 from store.ephemeral import EphemeralStore
 from store.lance import open_store

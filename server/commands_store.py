@@ -84,7 +84,7 @@ def _export_pages(events: Sequence[Event], folder: Path, config: Config) -> int:
     from server.wiring import utc_now
     from stilltrue.chain import chains
     from stilltrue.pages import pages
-    from stilltrue.wording import Voice
+    from stilltrue.voice import Voice
     from store.trouble import explained
 
     folder = folder.expanduser().absolute()

@@ -228,7 +228,7 @@ def _beside(console: Console, plain: Sequence[Stored], left: Verdict, right: Ver
     told = Text(_shortened(right.handed))
     for text in wanted:
         told.highlight_words([text], style="bold green" if text == wanted[-1] else "yellow")
-    told.highlight_regex(r"REQUIREMENTS.*|WRONG, corrected|history:", style="bold magenta")
+    told.highlight_regex(r"REQUIREMENTS.*|WRONG:|no longer true:", style="bold magenta")
     table = Table.grid(expand=True, padding=(0, 1))
     table.add_column(ratio=2)
     table.add_column(ratio=3)

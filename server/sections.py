@@ -204,7 +204,7 @@ class RecallSection:
         0.45, "Share of relevance that full text decides; the model decides the rest", number(0, 1)
     )
     late_share: float = key(
-        0.7, "Part of relevance that is compared token by token, the rest is the first mix; 0: off", number(0, 1)
+        0.8, "Part of relevance that is compared token by token, the rest is the first mix; 0: off", number(0, 1)
     )
     retrieval_bonus: float = key(0.05, "How much importance grows with the logarithm of retrievals", number(0, 1))
     mmr_lambda: float = key(0.7, "1: the best chains, however alike; 0: the most different ones", number(0, 1))

@@ -202,7 +202,7 @@ class Home:
 
     def _build(self) -> Keeper:
         from stilltrue.ranking import Policy
-        from stilltrue.wording import Voice
+        from stilltrue.voice import Voice
         from tools.keeper import Keeper, Limits
 
         config, recall = self._config, self._config.recall

@@ -14,7 +14,8 @@ from datetime import datetime
 from stilltrue.chain import Chain, tell
 from stilltrue.classes import Classes
 from stilltrue.requirement import requirements
-from stilltrue.wording import Voice, chain_lines
+from stilltrue.voice import Voice
+from stilltrue.wording import chain_lines
 
 INDEX = "_index.md"
 """The page that lists all others. No subject's page is called so."""

@@ -39,7 +39,7 @@ class Policy:
     recency: float = 0.15
     importance: float = 0.15
     lexical_share: float = 0.45
-    late_share: float = 0.7
+    late_share: float = 0.8
     retrieval_bonus: float = 0.05
     mmr_lambda: float = 0.7
 
@@ -49,7 +49,8 @@ class Candidate:
     """One note that the search found.
 
     `similarity` is the best cosine among its ways in, None where no vectors were to be had; `lexical` the best
-    BM25, 0 where full text did not find it; `late` its score token by token, None where it has no sketch.
+    BM25, over what one that full text did not find can have, which is 0 here; `late` its score token by token, None
+    where it has no sketch.
     `age_days` counts since it was last read, or else recorded.
     """
 

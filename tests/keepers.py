@@ -17,7 +17,7 @@ from fakes import FakeEmbedder
 
 from stilltrue.chain import Chain, chains
 from stilltrue.ids import Stamp, stamp
-from stilltrue.wording import Voice, indented
+from stilltrue.voice import Voice, indented
 from store.ephemeral import EphemeralStore
 from store.port import Embedder, Store
 from tools.answers import Answer, NoteView, RequirementView
@@ -184,7 +184,8 @@ def checked(answer: Answer) -> Answer:
     for view in views(answer.data):
         assert f"[{view.id}]" in answer.text
         assert view is own or _flat(indented(view.text)) in flat, view
-        assert _flat(view.mark) in flat, f"{view.mark!r} is not in the text:\n{answer.text}"
+        for part in view.mark.split(", ", 1):  # the state stands before the words, the rest behind them
+            assert _flat(part) in flat, f"{part!r} is not in the text:\n{answer.text}"
     for notice in getattr(answer.data, "notices", ()):
         assert _flat(notice) in flat
     data = repr(answer.data)

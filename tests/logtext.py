@@ -30,7 +30,7 @@ from stilltrue.chain import Chain, chains
 from stilltrue.event import Erased, Event, Outcome, Rated, Reinstated, Remembered, Revoked
 from stilltrue.lifecycle import Member, fold
 from stilltrue.note import Link, LinkKind, Note
-from stilltrue.wording import Voice
+from stilltrue.voice import Voice
 
 VOICE = Voice(UTC)
 """Dates in UTC."""

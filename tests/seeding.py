@@ -16,7 +16,7 @@ from server.wiring import Stamper
 from stilltrue.classes import Classes
 from stilltrue.event import Remembered
 from stilltrue.note import Note
-from stilltrue.wording import Voice
+from stilltrue.voice import Voice
 from store.embedding import load_embedder
 from store.lance import open_store
 from store.port import Embedder

@@ -23,7 +23,7 @@ def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
-    return run(tmp_path_factory.mktemp("home"), "--questions", "24")
+    return run(tmp_path_factory.mktemp("home"), "--only", "probe", "cues", "--questions", "20")
 
 
 @pytest.fixture(scope="module")

@@ -89,9 +89,9 @@ def test_a_page_tells_what_holds_first_and_marks_the_rest() -> None:
     assert set(made) == {"api.md", "priya.md", "team.md", INDEX}
     assert "- **REQUIREMENT** Priya is allergic to peanuts [C]" in made["team.md"]
     now, before, gone = (
-        made["api.md"].index(text) for text in ("run with nox", "  - history: the tests", "## History")
+        made["api.md"].index(text) for text in ("run with nox", "  - no longer true: the tests", "## History")
     )
-    assert now < before < gone < made["api.md"].index("RETRACTED: the build is red")
+    assert now < before < gone < made["api.md"].index("RETRACTED on 2025-01-06: the build is red")
     assert "\\<b>" in made["api.md"]
     assert "[api](api.md): 1 that hold, 1 that no longer do" in made[INDEX]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from logtext import VOICE, chain_of, day, folded, log, statuses, told
 
 from stilltrue.event import Rated
+from stilltrue.fate import fate_of
 from stilltrue.lifecycle import Status, fold
-from stilltrue.wording import mark_of
 
 
 def test_only_the_newest_of_a_line_of_updates_is_current() -> None:
@@ -266,6 +266,6 @@ def test_ratings_are_counted_and_change_no_status() -> None:
 def test_an_unsettled_note_is_marked_with_the_reason_that_unsettled_it() -> None:
     """It is never delivered silently as current."""
     chain = chain_of('A  remembered \n B  remembered updates A \n -  revoked B because "it was the proxy"')
-    mark = mark_of(chain.members["A"], chain, VOICE)
-    assert "not confirmed" in mark
+    mark = str(fate_of(chain.members["A"], chain, VOICE))
+    assert mark.startswith("NOT CONFIRMED")
     assert "it was the proxy" in mark

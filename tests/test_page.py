@@ -15,13 +15,7 @@ from stilltrue.chain import chains, tell
 from stilltrue.classes import Classes
 from stilltrue.event import Event, Reinstated, Remembered, Revoked
 from stilltrue.requirement import requirements
-from stilltrue.wording import (
-    chain_lines,
-    page,
-    requirement_lines,
-    requirement_section,
-    retraction_lines,
-)
+from stilltrue.wording import chain_lines, page, requirement_lines, requirement_section, retraction_lines
 
 NUTS = 'A  remembered "no nuts for Priya" about priya as allergy \n'
 HOSTILE = [
@@ -144,9 +138,9 @@ def test_an_unconfirmed_requirement_stays_one_and_brings_what_unsettled_it() -> 
     """The revoked successor is told beside it, as history."""
     rule, newer = rules(NUTS + 'B  remembered about priya as fact updates A \n -  revoked B because "a mix-up"')
     assert rule.startswith("! ALLERGY: no nuts for Priya [A]")
-    assert "not confirmed" in rule
+    assert "NOT CONFIRMED" in rule
     assert '"a mix-up"' in rule
-    assert newer.startswith("  history: B [B]")
+    assert newer.startswith("  RETRACTED on 2025-01-04: B [B]")
 
 
 def test_a_contested_requirement_says_so_and_shows_both_sides() -> None:

@@ -8,6 +8,8 @@ import pytest
 from keepers import Teller, rules, split, told
 
 from stilltrue.budget import estimate_tokens
+from stilltrue.ranking import Policy
+from tools.entering import counts_of, enter, search
 
 ALLERGY = {"klass": "allergy", "subjects": ["priya", "team"], "source": "user"}
 
@@ -287,3 +289,20 @@ def test_reading_keeps_what_ages_near(teller: Teller) -> None:
     teller.clock.on(days=1)
     order = [chain.id for chain in teller.recall("sprint goal").data.chains]
     assert order == [first, second]
+
+
+def test_what_full_text_had_no_room_for_counts_as_much_as_the_last_that_it_had_room_for(teller: Teller) -> None:
+    """The words of a whole store can be so common in one subject that every note has most of the best score."""
+    for text in ("port port port", "the port", "one port for each web server", "of the of the of the"):
+        teller.note(text)
+    alone = teller.but(policy=Policy(relevance=1.0, recency=0.0, importance=0.0, lexical_share=1.0, late_share=0.0))
+
+    def scores(candidates: int) -> list[float]:
+        keeper = alone.but(candidates=candidates).keeper
+        hits, _ = search(keeper, "the port of the", ())
+        records = keeper.store.chains({hit.chain for hit in (*hits.by_vector, *hits.by_text)})
+        counts = counts_of(keeper, records, "")
+        return sorted(each.score for each in enter(keeper, hits, records, counts, "none", None, keeper.clock()))
+
+    assert scores(3)[:2] == [0.0, 0.0]  # the third of three, and what shares no word that tells anything
+    assert scores(4)[0] == 0.0 < scores(4)[1]

@@ -37,7 +37,7 @@ def test_ten_versions_of_one_fact_are_one_chain_with_the_current_value_first(kno
     answer = knowing.recall("api server version 3.0")
     assert told(answer) == ["The api server runs version 10.0"]
     lines = answer.text.splitlines()[1:-1]
-    assert [line.startswith("  history: ") for line in lines] == [False] + [True] * (len(ids) - 1)
+    assert [line.startswith("  no longer true: ") for line in lines] == [False] + [True] * (len(ids) - 1)
 
 
 def test_the_answer_names_the_new_note_and_what_became_of_the_old(teller: Teller) -> None:
@@ -50,9 +50,7 @@ def test_the_answer_names_the_new_note_and_what_became_of_the_old(teller: Teller
     assert f"Now holds [{new.data.id}] about ci, as note, from agent." in new.text
 
 
-@pytest.mark.parametrize(
-    ("relation", "said"), [("update", "no longer true, replaced"), ("correction", "WRONG, corrected")]
-)
+@pytest.mark.parametrize(("relation", "said"), [("update", "  no longer true: "), ("correction", "  WRONG: ")])
 def test_an_update_was_true_and_a_correction_never_was(teller: Teller, relation: str, said: str) -> None:
     """The history tells which of the two it was."""
     old = teller.note("Tests run with tox")

@@ -12,12 +12,8 @@ from strategies import logs
 from stilltrue.chain import chains, tell
 from stilltrue.event import Event
 from stilltrue.lifecycle import Status
-from stilltrue.wording import (
-    Voice,
-    chain_lines,
-    indented,
-    retraction_lines,
-)
+from stilltrue.voice import Voice, indented
+from stilltrue.wording import chain_lines, retraction_lines
 
 PROXY = """
     A  remembered "the outage was the database" about api
@@ -38,16 +34,31 @@ def as_of(text: str, then: float) -> list[str]:
 def test_what_holds_leads_and_what_it_replaced_is_marked_as_history() -> None:
     """The reader of the first line alone has the right answer."""
     head, history = lines(PROXY)
-    assert head.startswith("* it was the proxy [B] (api; note; said by user on 2025-01-03")
-    assert history.startswith("  history: the outage was the database [A]")
+    assert head.startswith("* it was the proxy [B] (api; 2025-01-03")
+    assert history.startswith("  WRONG: the outage was the database [A] (2025-01-02)")
 
 
 def test_a_corrected_note_is_marked_as_wrong_and_an_updated_one_as_no_longer_true() -> None:
     """It was never true, or it was and changed: the reader is told which, when and why."""
-    corrected = lines(PROXY)[1]
-    assert "WRONG, corrected" in corrected
-    assert '2025-01-03: "the logs say so"' in corrected
-    assert "no longer true, replaced" in lines(PROXY.replace("corrects", "updates"))[1]
+    assert lines(PROXY)[1] == '  WRONG: the outage was the database [A] (2025-01-02) - "the logs say so"'
+    assert lines(PROXY.replace("corrects", "updates"))[1].startswith("  no longer true: the outage was")
+
+
+def test_a_successor_that_does_not_stand_right_above_is_named() -> None:
+    """With the day; of two that replaced one note, each is."""
+    log = "A  remembered \n B  remembered updates A \n C  remembered updates A \n D  remembered corrects B"
+    _, *told = lines(log + "\n E  remembered updates A")
+    assert told[2:] == [
+        "  = E [E] (team; 2025-01-06)",
+        "  WRONG: B [B] (2025-01-03) - corrected by [D] on 2025-01-05",
+        "  no longer true: A [A] (2025-01-02) - replaced by [C] on 2025-01-04; replaced by [E] on 2025-01-06",
+    ]
+
+
+def test_what_goes_without_saying_is_not_said() -> None:
+    """The user as the source and the class of plain notes cost tokens in each line; where history differs, it is."""
+    (line,) = lines("A  remembered as allergy by agent")
+    assert line == "* A [A] (team; allergy; said by agent on 2025-01-02)"
 
 
 def test_a_note_that_is_not_confirmed_says_so_first_with_the_reason() -> None:
@@ -55,16 +66,16 @@ def test_a_note_that_is_not_confirmed_says_so_first_with_the_reason() -> None:
     lead, fallen = lines(PROXY + '-  revoked B because "the proxy was fine"')
     assert lead.startswith("* NOT CONFIRMED: the outage was the database [A]")
     assert 'its successor [B] was retracted on 2025-01-04: "the proxy was fine"' in lead
-    assert fallen.startswith("  history: it was the proxy [B]")
+    assert fallen.startswith("  RETRACTED on 2025-01-04: it was the proxy [B]")
 
 
 @pytest.mark.parametrize(
     ("text", "start", "mark"),
     [
-        ('A  remembered \n -  revoked A because "a rumour"', "RETRACTED: ", 'retracted on 2025-01-03: "a rumour"'),
-        ("A  remembered until 9", "EXPIRED: ", "expired on 2025-01-10"),
-        ("A  remembered from 200", "NOT YET TRUE: ", "holds from 2025-07-20"),
-        ("A  remembered \n -  erased A", "ERASED: ", "erased on 2025-01-03"),
+        ('A  remembered \n -  revoked A because "a rumour"', "RETRACTED on 2025-01-03: ", '"a rumour"'),
+        ("A  remembered until 9", "EXPIRED on 2025-01-10: ", ""),
+        ("A  remembered from 200", "NOT TRUE BEFORE 2025-07-20: ", ""),
+        ("A  remembered \n -  erased A", "ERASED on 2025-01-03: ", "its words were removed for good"),
         ("A  remembered", "A [A]", ""),
     ],
 )
@@ -81,7 +92,7 @@ def test_a_contested_chain_says_so_before_its_heads_and_shows_them_side_by_side(
     """Nothing picks a winner, and the reader is told what to do."""
     warning, *told = lines(PROXY + "C  remembered about api updates A")
     assert warning.startswith("* CONTESTED: ")
-    assert [line[:4] for line in told] == ["  = ", "  = ", "  hi"]
+    assert [line[:4] for line in told] == ["  = ", "  = ", "  WR"]
 
 
 def test_a_line_about_the_whole_chain_tells_no_note() -> None:
@@ -94,7 +105,7 @@ def test_a_damaged_chain_says_so_and_shows_every_member() -> None:
     """A circle has no head."""
     warning, *told = lines("A  remembered updates B \n B  remembered updates A")
     assert warning.startswith("* DAMAGED: ")
-    assert [line[:14] for line in told] == ["  = REPLACED: "] * 2
+    assert [line[:20] for line in told] == ["  = no longer true: "] * 2
 
 
 def test_an_expired_successor_is_named_as_what_left_the_note_unconfirmed() -> None:
@@ -106,7 +117,7 @@ def test_the_words_of_an_erased_note_are_nowhere() -> None:
     """The tombstone has no content."""
     told = "\n".join(lines(PROXY + "-  erased B"))
     assert "it was the proxy" not in told
-    assert "replaced by [B], which was erased" in told
+    assert "corrected by [B], which was erased" in told
 
 
 def test_a_refinement_names_what_it_adds_to() -> None:
@@ -146,8 +157,7 @@ def test_what_will_hold_is_told_as_to_come() -> None:
     """The head stays first; the successor says from when on."""
     head, coming = lines("A  remembered \n B  remembered updates A from 200")
     assert head.startswith("* A [A]")
-    assert coming.startswith("  to come: B [B]")
-    assert "holds from 2025-07-20" in coming
+    assert coming.startswith("  NOT TRUE BEFORE 2025-07-20: B [B]")
 
 
 def test_times_of_validity_are_told() -> None:
@@ -167,7 +177,7 @@ def test_as_of_an_earlier_day_a_note_is_marked_with_what_is_known_today() -> Non
 def test_as_of_an_earlier_day_a_note_that_was_revoked_since_is_marked() -> None:
     """Nothing retracted is told as true."""
     (line,) = as_of('A  remembered @1 \n -  revoked A because "a rumour" @5', then=3)
-    assert 'KNOWN TODAY: retracted on 2025-01-06: "a rumour"' in line
+    assert 'KNOWN TODAY: RETRACTED on 2025-01-06, "a rumour"' in line
 
 
 def test_as_of_an_earlier_day_a_note_that_was_revoked_again_since_has_both_reasons() -> None:
@@ -181,7 +191,8 @@ def test_as_of_an_earlier_day_a_note_that_was_revoked_again_since_has_both_reaso
         """,
         then=3,
     )
-    assert 'retracted on 2025-01-03: "a rumour"; KNOWN TODAY: retracted on 2025-01-06: "the invoice' in line
+    assert line.startswith("* RETRACTED on 2025-01-03: A [A]")
+    assert '- "a rumour"; KNOWN TODAY: RETRACTED on 2025-01-06, "the invoice' in line
 
 
 def test_as_of_an_earlier_day_a_refinement_whose_base_fell_since_is_marked() -> None:
@@ -214,8 +225,8 @@ def test_a_retraction_is_told_as_one_with_its_reason_so_that_it_is_not_learned_a
     """One line, and what it is stands before its words."""
     chain = chain_of('A  remembered "the port is 5432" \n -  revoked A because "that was staging"')
     (line,) = retraction_lines(chain, ["A"], VOICE)
-    assert line.text.startswith("* RETRACTED: the port is 5432 [A]")
-    assert line.text.endswith('retracted on 2025-01-03: "that was staging"')
+    assert line.text.startswith("* RETRACTED on 2025-01-03: the port is 5432 [A]")
+    assert line.text.endswith('- "that was staging"')
 
 
 def test_a_chain_in_which_nothing_was_revoked_has_no_retraction() -> None:

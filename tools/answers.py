@@ -12,9 +12,10 @@ from types import MappingProxyType
 from typing import Any
 
 from stilltrue.chain import Chain, Telling
+from stilltrue.fate import fate_of, fates
 from stilltrue.lifecycle import Member
 from stilltrue.requirement import Requirement
-from stilltrue.wording import Voice, mark_of, mark_told
+from stilltrue.voice import Voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +199,7 @@ def note_view(member: Member, chain: Chain, voice: Voice) -> NoteView:
         klass=note.klass,
         source=note.source,
         recorded_at=voice.time(note.recorded_at),
-        mark=mark_of(member, chain, voice),
+        mark=str(fate_of(member, chain, voice)),
         valid_from=voice.time(note.valid_from) if note.valid_from else "",
         valid_until=voice.time(note.valid_until) if note.valid_until else "",
         attribute=note.attribute or "",
@@ -210,10 +211,10 @@ def chain_view(
 ) -> ChainView:
     """The chain with those of its members that are shown."""
     kept = set(shown)
-    chain = telling.chain
+    chain, fate = telling.chain, fates(telling, voice)
 
     def view(member: Member) -> NoteView:
-        return replace(note_view(member, chain, voice), mark=mark_told(member, telling, voice))
+        return replace(note_view(member, chain, voice), mark=str(fate[member.id]))
 
     return ChainView(
         id=chain.id,

@@ -43,13 +43,14 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What both channels found."""
+    """What both channels found; `cut` says whether full text had more to give than was asked of it."""
 
     by_vector: tuple[Hit, ...]
     by_text: tuple[Hit, ...]
     query: Encoded | None
     asked: str = ""
     reranker: Reranker | None = None
+    cut: bool = False
 
 
 def search(keeper: Keeper, asked: str, subjects: Collection[str]) -> tuple[Hits, str | None]:
@@ -76,7 +77,8 @@ def search(keeper: Keeper, asked: str, subjects: Collection[str]) -> tuple[Hits,
     reranker = keeper.reranking.get() if keeper.reranking else None
     if keeper.reranking and reranker is None:
         problems.append(f"not reranked, since {keeper.reranking.problem or 'the cross-encoder is still loading'}")
-    hits = Hits(tuple(by_vector), tuple(by_text), query, asked, reranker)
+    cut = len(by_text) >= keeper.candidates
+    hits = Hits(tuple(by_vector), tuple(by_text), query, asked, reranker, cut)
     return hits, "; ".join(problems) or None
 
 
@@ -154,11 +156,16 @@ class _Fit:
 
 
 def _fits(hits: Hits) -> dict[str, _Fit]:
-    """The fit of each note that was found; a row that was found by its words has a vector and a sketch too."""
+    """The fit of each note that was found; a row that was found by its words has a vector and a sketch too.
+
+    Where the list of full text was cut, a note that is not in it can have as much as the least of those that are, and
+    only what is above that tells them apart.
+    """
     fits: dict[str, _Fit] = {}
+    floor = min(hit.score for hit in hits.by_text) if hits.cut else 0.0
     for hit in hits.by_text:
         fit = fits.setdefault(hit.note_id, _Fit())
-        fit.lexical = max(fit.lexical, hit.score)
+        fit.lexical = max(fit.lexical, hit.score - floor)
     for hit in (*hits.by_vector, *hits.by_text):
         fit = fits.setdefault(hit.note_id, _Fit())
         if hits.query is not None and hit.vector is not None:

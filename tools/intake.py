@@ -10,7 +10,7 @@ from typing import Literal
 from stilltrue.classes import Classes
 from stilltrue.errors import Refused
 from stilltrue.note import USER, Note, canonical_subject
-from stilltrue.wording import Voice
+from stilltrue.voice import Voice
 from tools.keeper import Limits
 
 AGENT = "agent"

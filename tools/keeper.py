@@ -12,7 +12,7 @@ from stilltrue.classes import DEFAULT_CLASS, Classes
 from stilltrue.ids import Stamp
 from stilltrue.late import Sketch
 from stilltrue.ranking import Policy
-from stilltrue.wording import Voice
+from stilltrue.voice import Voice
 from store.port import Embedder, Encoded, Reranker, Store, Vector, Way
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from stilltrue import event
 from stilltrue.chain import chains
 from stilltrue.errors import Refused
+from stilltrue.fate import fate_of
 from stilltrue.lifecycle import STATES, Member, Status, Step
 from stilltrue.note import Link, LinkKind, Note, content_hash
-from stilltrue.wording import mark_of
 from tools import intake, near
 from tools.answers import Answer, NoteView, Remembered, note_view
 from tools.keeper import Keeper
@@ -170,7 +170,7 @@ def _said_before(keeper: Keeper, note: Note, twins: list[near.Nearby]) -> list[s
     """A warning for each note of the same words that holds no more: saying it again resurrects nothing."""
     return [
         f"these very words were stored as [{each.member.id}], which does not hold: "
-        f"{mark_of(each.member, each.chain, keeper.voice)}. This is a new note beside that chain. If it is true "
+        f"{fate_of(each.member, each.chain, keeper.voice)}. This is a new note beside that chain. If it is true "
         f"again, say so: {near.view(each, keeper, note.id).call}"
         for each in twins
         if each.member.status not in STILL_SAID
