@@ -48,8 +48,8 @@ def channels(question: Question, reranker: Reranker | None = None) -> dict[str, 
     """The ranking of every channel.
 
     `fusion` and `late` are the product's relevance without and with late interaction, `recall` is what the verb
-    tells: recency, importance, temporal intent and diversity included; `recall_lasting` the same where no class
-    decays. With a reranker, `cross_encoder` is what it makes of the candidates.
+    tells: recency, importance, temporal intent and diversity included; `recall_ageing` the same where plain notes
+    age. With a reranker, `cross_encoder` is what it makes of the candidates.
     """
     there = found(question)
     ranked = {
@@ -63,8 +63,8 @@ def channels(question: Question, reranker: Reranker | None = None) -> dict[str, 
         judged = replace(there, hits=replace(there.hits, reranker=reranker))
         ranked["cross_encoder"] = by_relevance(judged, question.keeper.policy)
     ranked["recall"] = _recalled(question.keeper, question)
-    if question.lasting is not None:
-        ranked["recall_lasting"] = _recalled(question.lasting, question)
+    if question.ageing is not None:
+        ranked["recall_ageing"] = _recalled(question.ageing, question)
     return ranked
 
 

@@ -24,6 +24,7 @@ _APPENDS = 20
 _NEW_DAYS = 90.0
 _OLD_DAYS = 418.0
 _POOLS = (40, 100)
+_HALF_LIFE_DAYS = 180.0
 _DATE = "%I:%M %p on %d %B, %Y"
 
 
@@ -31,7 +32,7 @@ _DATE = "%I:%M %p on %d %B, %Y"
 class Question:
     """What is asked, of which store, about whom, and the ids of the notes that answer it. `half` is dev or test.
 
-    `lasting` is the keeper of the same store under which no class decays, where that is to be measured too.
+    `ageing` is the keeper of the same store under which plain notes age, where that is to be measured too.
     """
 
     keeper: Keeper
@@ -39,7 +40,7 @@ class Question:
     subjects: tuple[str, ...]
     wanted: frozenset[str]
     half: str = ""
-    lasting: Keeper | None = None
+    ageing: Keeper | None = None
 
 
 Sets: TypeAlias = dict[str, list[Question]]
@@ -160,10 +161,10 @@ def prefeval(data: Path) -> Build:
             for row, named in zip(cases, subjects, strict=True)
         ]
         keeper, ids = filled(folder / "prefeval", [*old, *new], embedder, seed)
-        lasting = replace(keeper, classes=Classes([MemoryClass(DEFAULT_CLASS)]))
+        ageing = replace(keeper, classes=Classes([MemoryClass(DEFAULT_CLASS, half_life_days=_HALF_LIFE_DAYS)]))
         return {
             f"prefeval_{size}": [
-                Question(keeper, row["question"], (f"{row['id']}/{size}",), frozenset({ids[number]}), lasting=lasting)
+                Question(keeper, row["question"], (f"{row['id']}/{size}",), frozenset({ids[number]}), ageing=ageing)
                 for number, row in enumerate(cases)
             ]
             for size in _POOLS

@@ -103,7 +103,7 @@ def _entered(stage: Stage, asked: str) -> dict[str, tuple[list[Entered], list[fl
     assert degraded is None, degraded
     records = keeper.store.chains({hit.chain for hit in [*hits.by_vector, *hits.by_text]})
     counts = keeper.store.usage.counts([event.id for record in records for event in record.events], "")
-    alone = {"dense": replace(hits, by_text=()), "full-text": Hits((), hits.by_text, None), "hybrid": hits}
+    alone = {"dense": replace(hits, by_text=(), cut=False), "full-text": Hits((), hits.by_text, None), "hybrid": hits}
     result = {}
     for channel, these in alone.items():
         found = enter(stage.with_policy(CHANNELS[channel]), these, records, counts, "decay", None, NOW)

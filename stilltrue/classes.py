@@ -38,7 +38,7 @@ DEFAULT_CLASSES: tuple[MemoryClass, ...] = (
     MemoryClass("active_project", half_life_days=60, cardinality="one"),
     MemoryClass("working_context", half_life_days=14, cardinality="one"),
     MemoryClass("event", half_life_days=30),
-    MemoryClass(DEFAULT_CLASS, half_life_days=180),
+    MemoryClass(DEFAULT_CLASS),
 )
 
 

@@ -162,7 +162,7 @@ def _fits(hits: Hits) -> dict[str, _Fit]:
     only what is above that tells them apart.
     """
     fits: dict[str, _Fit] = {}
-    floor = min(hit.score for hit in hits.by_text) if hits.cut else 0.0
+    floor = min((hit.score for hit in hits.by_text), default=0.0) if hits.cut else 0.0
     for hit in hits.by_text:
         fit = fits.setdefault(hit.note_id, _Fit())
         fit.lexical = max(fit.lexical, hit.score - floor)
