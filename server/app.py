@@ -14,11 +14,14 @@ from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import (
+    CallToolResult,
     Completion,
     CompletionArgument,
     CompletionContext,
     GetPromptResult,
+    InputRequiredResult,
     Prompt,
     PromptReference,
     Resource,
@@ -37,6 +40,7 @@ from server.wiring import Home, utc_now
 from stilltrue import __version__
 
 _HEAVY_AFTER_S = 0.2
+_UNASKED_S = 3.0
 _GREETINGS = frozenset({"initialize", "server/discover"})
 
 
@@ -54,6 +58,7 @@ class App(MCPServer[None]):
 
     def __init__(self, face: Face) -> None:
         self._face = face
+        self._greeted = anyio.Event()
         super().__init__(
             "stilltrue",
             title="stilltrue",
@@ -71,6 +76,15 @@ class App(MCPServer[None]):
         self._lowlevel_server.add_request_handler(
             "resources/unsubscribe", UnsubscribeRequestParams, face.watchers.end
         )
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a verb; a name of none is told with those that there are."""
+        known = [tool.name for tool in self._tool_manager.list_tools()]
+        if name not in known:
+            raise ToolError(f"There is no tool {name!r}. There are: {', '.join(known)}. Nothing was done.")
+        return await super().call_tool(name, arguments, context)
 
     async def list_resources(self) -> list[Resource]:
         from server.resources import listed
@@ -114,6 +128,7 @@ class App(MCPServer[None]):
     async def _brief(self, ctx: ServerRequestContext[None, Any], call_next: CallNext) -> HandlerResult:
         """Middleware: whoever connects is told the rules of now, also where the process has run for weeks."""
         result = await call_next(ctx)
+        self._greeted.set()
         if ctx.method in _GREETINGS and isinstance(result, dict):
             return {**result, "instructions": instructions(self._face.home, utc_now())}
         return result
@@ -122,7 +137,7 @@ class App(MCPServer[None]):
     async def _life(self, _: MCPServer[None]) -> AsyncIterator[None]:
         home = self._face.home
         async with anyio.create_task_group() as background:
-            background.start_soon(_warm_later, home)
+            background.start_soon(self._warm_later)
             try:
                 yield
             finally:
@@ -130,8 +145,9 @@ class App(MCPServer[None]):
                 with anyio.CancelScope(shield=True):
                     await anyio.to_thread.run_sync(home.close)
 
-
-async def _warm_later(home: Home | Homes) -> None:
-    """Begin to import the heavy parts once the handshake has had the processor to itself for a moment."""
-    await anyio.sleep(_HEAVY_AFTER_S)
-    home.warm()
+    async def _warm_later(self) -> None:
+        """Begin to import the heavy parts once the first request, be it the handshake, has its answer."""
+        with anyio.move_on_after(_UNASKED_S):
+            await self._greeted.wait()
+        await anyio.sleep(_HEAVY_AFTER_S)
+        self._face.home.warm()

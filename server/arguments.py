@@ -130,6 +130,8 @@ def _as_list(value: Any) -> Any:
             parsed = json.loads(value)
         except ValueError:
             parsed = None
+        except RecursionError:  # brackets in brackets, thousands deep: no list of ours
+            return [value]
         if isinstance(parsed, list):
             return parsed
     return [word.strip() for word in value.strip().strip("[]").split(",")]

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.mcpserver.tools import Tool
+from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, ContentBlock, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
@@ -59,7 +60,17 @@ class Verb(Tool):
         return answer_schema(ANSWERS[self.name])
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
-        """Run the verb. What is wrong with the arguments reaches the model as a sentence that says what to send."""
+        """Run the verb. What is wrong, with the call or with us, reaches the model as a sentence."""
+        try:
+            return await self._run(arguments, context, convert_result)
+        except UnexpectedToolError as error:
+            raise ToolError(str(_fault(self.name, error.__cause__ or error))) from None
+        except (ToolError, MCPError):
+            raise
+        except Exception as error:
+            raise ToolError(str(_fault(self.name, error))) from None
+
+    async def _run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool) -> Any:
         taken = {**self.parameters, "properties": self.parameters["properties"] | self.unlisted}
         try:
             tidy = tidied(renamed(arguments, self.name, taken), taken)
@@ -120,12 +131,8 @@ class Face:
             return await anyio.to_thread.run_sync(partial(self._work, function), limiter=self._limiter)
         except StilltrueError:
             raise
-        except Exception:
-            _log.exception("%s failed", what)
-            raise Fault(
-                f"{what} failed through a fault of the memory server, not of your call.",
-                "Go on without it and tell the user; the server's log on stderr has the details.",
-            ) from None
+        except Exception as error:
+            raise _fault(what, error) from None
 
     def _work(self, function: Callable[[Keeper], T]) -> T:
         with self.home.use() as keeper:
@@ -153,6 +160,15 @@ class Face:
         if not self.home.config.server.structured:
             return CallToolResult(content=content)
         return CallToolResult(content=content, structured_content=as_data(answer.data))
+
+
+def _fault(what: str, error: BaseException) -> Fault:
+    """What is told of a fault of our own; the rest of it is in the log."""
+    _log.error("%s failed", what, exc_info=error)
+    return Fault(
+        f"{what} failed through a fault of the memory server, not of your call.",
+        "Go on without it and tell the user; the server's log on stderr has the details.",
+    )
 
 
 def _verb(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any], keeper: Keeper) -> Answer:

@@ -17,10 +17,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import ClientDisconnect
 
 from server.app import build
+from server.checks import listed
 from server.config import Config
 from server.front import Front, is_loopback
 from server.metrics import Meter
-from server.sections import HttpSection, listed
+from server.sections import HttpSection
 from server.stdio import leave
 from server.tenants import Homes
 from server.tokens import Tokens

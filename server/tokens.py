@@ -14,7 +14,7 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
-from server.sections import NAME, TENANT
+from server.checks import NAME, TENANT
 from stilltrue.errors import BadConfig
 
 _log = logging.getLogger(__name__)

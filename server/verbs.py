@@ -46,7 +46,7 @@ def verbs(face: Face) -> list[Tool]:
         klass: str | None = None,
         cues: Annotated[
             list[str] | None,
-            Field(description="Situations in which it matters, e.g. booking a restaurant, ordering food."),
+            Field(description="Situations in which it matters, e.g. booking a restaurant."),
         ] = None,
         importance: Annotated[float | None, Field(description="0 to 1, usually 0.5.")] = None,
         attribute: Annotated[str | None, Field(description="The slot it fills, e.g. home_city.")] = None,
@@ -72,7 +72,7 @@ def verbs(face: Face) -> list[Tool]:
             Literal["update", "correction"],
             Field(description="update: it was true and changed. correction: it was never true."),
         ] = "update",
-        reason: Annotated[str | None, Field(description="Why, in a sentence.")] = None,
+        reason: Annotated[str | None, Field(description="Why.")] = None,
         subjects: Annotated[list[str] | None, Field(description="Default: those of the replaced notes.")] = None,
         klass: Annotated[str | None, Field(description="Default: that of the replaced note.")] = None,
         valid_from: From = None,
@@ -94,7 +94,7 @@ def verbs(face: Face) -> list[Tool]:
     async def reinstate(
         ctx: Called,
         note_id: NoteId,
-        reason: Annotated[str | None, Field(description="Why, in a sentence.")] = None,
+        reason: Annotated[str | None, Field(description="Why.")] = None,
     ) -> Result:
         return await face.answer(ctx, "reinstate", note_id, reason)
 
@@ -159,10 +159,10 @@ def verbs(face: Face) -> list[Tool]:
         verb(
             revoke,
             "Revoke",
-            "Withdraw a note that is false or void and has no replacement. With a replacement, call supersede.",
+            "Withdraw a note that is false or void. If another is true, call supersede.",
             _RETIRES,
         ),
-        verb(reinstate, "Reinstate", "Take a revocation back; all is as before it.", _ADDS),
+        verb(reinstate, "Reinstate", "Take a revocation back.", _ADDS),
         verb(
             recall,
             "Recall",

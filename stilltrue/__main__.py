@@ -17,6 +17,7 @@ from pathlib import Path
 
 def main() -> int:
     """Run the command line and return its exit code; 2 where something else goes by the name of a room."""
+    parent = os.getppid()  # before anything is imported: a server has to notice that it died meanwhile
     package = Path(__file__).resolve().parent
     home = package / "rooms" if (package / "rooms").is_dir() else package.parent  # a wheel, or a checkout
     sys.path.insert(0, str(home))
@@ -31,7 +32,7 @@ def main() -> int:
                 )
                 return 2
         from server.cli import main as run
-    return run()
+    return run(parent=parent)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import Any
 
 import httpx2
 from anyio.from_thread import start_blocking_portal
+from inside import inside
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from wire import (
@@ -30,6 +32,8 @@ from wire import (
 )
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
+PLACES = ("inside", "over HTTP")
+"""Where the SDK's client meets a server: in the process of the test, or in one of its own, over HTTP."""
 WORDS_ALONE = ("--set", "embedding.engine=none")
 """The model plays no part in who may read what."""
 
@@ -59,12 +63,12 @@ class Served:
         return caller
 
     @contextmanager
-    def sdk(self, token: str | None = None, era: Era = "modern") -> Iterator[SdkClient]:
-        """The SDK's client, connected."""
+    def sdk(self, token: str | None = None, era: Era = "modern", **handlers: Any) -> Iterator[SdkClient]:
+        """The SDK's client, connected; `handlers` are its own, such as `elicitation_callback`."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         http = httpx2.AsyncClient(headers=headers, timeout=PATIENCE_S)
         mode = "legacy" if era == "handshake" else MODERN
-        client = Client(streamable_http_client(self.url + "/mcp", http_client=http), mode=mode)
+        client = Client(streamable_http_client(self.url + "/mcp", http_client=http), mode=mode, **handlers)
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client) as connected:
             yield SdkClient(connected, portal)
 
@@ -106,6 +110,19 @@ class Caller:
         """The raw answer to a request."""
         body, own = self.message(method, params)
         return self.http.post("/mcp", json=body, headers=own | _dashed(headers))
+
+    def begin(self, method: str, **params: Any) -> socket.socket:
+        """Send a whole request on a connection of its own, and do not wait for the answer."""
+        wire = socket.create_connection((self.http.base_url.host, self.http.base_url.port or 80), PATIENCE_S)
+        wire.sendall(self.wired(method, params))
+        return wire
+
+    def wired(self, method: str, params: Mapping[str, Any]) -> bytes:
+        """A request as it goes over the wire."""
+        body, headers = self.message(method, params)
+        request = self.http.build_request("POST", "/mcp", json=body, headers=headers)
+        lines = [f"{name}: {value}" for name, value in request.headers.items()]
+        return "\r\n".join(["POST /mcp HTTP/1.1", *lines, "", ""]).encode() + request.read()
 
     def reply(self, method: str, **params: Any) -> dict[str, Any]:
         """The JSON-RPC reply to a request, as a stream or not."""
@@ -163,6 +180,17 @@ def served(home: Path, *arguments: str | Path) -> Iterator[Served]:
         process.wait(SOON_S)
         assert process.stdout
         assert process.stdout.read() == b"", "nothing belongs on stdout"
+
+
+@contextmanager
+def reached(place: str, era: Era, home: Path) -> Iterator[SdkClient]:
+    """The SDK's client of a fresh server without a disk, at one of PLACES."""
+    if place == "inside":
+        with inside(era) as client:
+            yield client
+    else:
+        with served(home, "--ephemeral") as server, server.sdk(era=era) as client:
+            yield client
 
 
 def stilltrue(home: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
 import pytest
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 from seeding import texts_in
 from wire import ERAS, Wire, text_of, wire
 
 from server.arguments import ALIASES, COUNTS
+from server.config import load
+from server.face import Face
+from server.verbs import verbs
+from server.wiring import Home
 
 
 @pytest.fixture(scope="module", params=ERAS)
@@ -94,6 +101,7 @@ BAD = [
     ("remember", {"text": "x", "importance": float("nan")}, "importance is nan"),
     ("remember", {"text": "x", "subjects": [f"s{n}" for n in range(10_000)]}, "10000 subjects were given"),
     ("remember", {"text": "x", "subjects": ["s" * 10_000]}, "subjects has 10000 characters; the limit is 200."),
+    ("remember", {"text": "x", "subjects": "[" * 100_000}, "subjects has 100000 characters; the limit is 200."),
     ("remember", {"text": "x", "valid_from": "yesterday-ish"}, "valid_from is 'yesterday-ish', which is no date."),
     ("remember", {"text": "x", "valid_from": "2026-05-02", "valid_until": "2026-05-01"}, "valid_until"),
     ("remember", {"text": "x", "refines": "zzzz"}, "there is no note 'zzzz'"),
@@ -112,6 +120,29 @@ def test_bad_input_is_refused_and_writes_nothing(server: Wire) -> None:
     for tool, arguments, said in BAD:
         assert said in server.refused(tool, **arguments), arguments
     assert texts_in(server.home / "store") == before
+
+
+def test_a_tool_that_is_not_there_is_told_with_those_that_are(server: Wire) -> None:
+    """A name that was misspelt is answered with the names."""
+    said = server.refused("remembr", text="x")
+    assert said.startswith("There is no tool 'remembr'. There are: remember, supersede,")
+
+
+class Broken(dict[str, Any]):
+    """Arguments that no client can send, at which the reading of arguments fails."""
+
+    def items(self) -> Any:
+        raise RuntimeError("/a/path/of/ours")
+
+
+def test_a_fault_of_ours_is_a_sentence_and_no_more(caplog: pytest.LogCaptureFixture) -> None:
+    """The model reads whose fault it is and what to do; what went wrong in which place is in the log alone."""
+    (first, *_) = verbs(Face(Home(load({}, environ={}), ephemeral=True)))
+    with pytest.raises(ToolError) as failed:
+        anyio.run(first.run, Broken(), Context())
+    assert str(failed.value).startswith("remember failed through a fault of the memory server, not of your call.")
+    assert "/a/path/of/ours" not in str(failed.value)
+    assert "/a/path/of/ours" in caplog.text
 
 
 def test_an_id_that_was_cut_short_is_never_guessed(server: Wire) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import pytest
-from inside import inside
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
+from served import PLACES, reached
 from wire import ERAS, SdkClient, text_of_blocks
 
 CHAIN = ResourceTemplateReference(type="ref/resource", uri="memory://chain/{note_id}")
@@ -16,10 +17,10 @@ RULES = ResourceTemplateReference(type="ref/resource", uri="memory://requirement
 REVIEW = PromptReference(type="ref/prompt", name="review")
 
 
-@pytest.fixture(scope="module", params=ERAS)
-def client(request: pytest.FixtureRequest) -> Iterator[SdkClient]:
-    """One server with two rules, a contested chain, an unsettled one and a settled one."""
-    with inside(request.param) as connected:
+@pytest.fixture(scope="module", params=product(PLACES, ERAS), ids=" ".join)
+def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SdkClient]:
+    """One server with two rules, a contested chain, an unsettled one and a settled one, at each place."""
+    with reached(*request.param, tmp_path_factory.mktemp("server")) as connected:
         connected.done("remember", text="Priya eats no nuts.", klass="allergy", subjects=["priya", "team"])
         connected.done("remember", text="Tom is never called.", klass="do_not_contact", subjects=["tom"])
         base = connected.done("remember", text="The port is 1.", subjects=["repo:api"], klass="fact")["id"]

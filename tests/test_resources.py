@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import anyio
 import pytest
-from inside import inside
 from mcp.shared.exceptions import MCPError
+from served import PLACES, reached
 from wire import ERAS, Era, SdkClient, Wire, text_of_blocks, wire
 
 from server.watching import Watchers
 
 
-@pytest.fixture(scope="module", params=ERAS)
-def client(request: pytest.FixtureRequest) -> Iterator[SdkClient]:
-    """One server in the process of the test, in each era."""
-    with inside(request.param) as connected:
+@pytest.fixture(scope="module", params=product(PLACES, ERAS), ids=" ".join)
+def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SdkClient]:
+    """One server at each place, in each era."""
+    with reached(*request.param, tmp_path_factory.mktemp("server")) as connected:
         yield connected
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from seeding import texts_in
 from served import Caller, Served, data_of, said, served, token_of
-from wire import ERAS, HANDSHAKE, Era, wire
+from wire import ERAS, HANDSHAKE, ONE_ERA_AND_LATER_BOTH, Era, wire
 
 from server.config import load
 from server.tenants import Homes
@@ -21,6 +21,10 @@ from stilltrue.errors import StilltrueError
 
 SECRET = re.compile("zebulon|barometer|quartz", re.IGNORECASE)
 """Words that only the notes of the victim have."""
+VAULT = "vault"
+"""The victim's name of a session, and its key of a request."""
+FACES = {"tools", "resources", "prompts", "completions"}
+"""What the server says that it can do. What is added to it has to be tried here as well."""
 
 
 @dataclass
@@ -41,7 +45,7 @@ class Two:
         return [self.note, self.retired, self.rule]
 
 
-@pytest.fixture(scope="module", params=ERAS)
+@pytest.fixture(scope="module", params=ONE_ERA_AND_LATER_BOTH)
 def two(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
     home, era = tmp_path_factory.mktemp("tenants"), request.param
     tokens = [token_of(home, *each) for each in (("acme",), ("globex",), ("acme", "second"), ("initech",))]
@@ -50,21 +54,27 @@ def two(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         retired = victim.done("remember", text="Zebulon collects barometers.", subjects=["zebulon"])["id"]
         note = victim.done("supersede", note_ids=[retired], text="Zebulon collects quartz now.")["id"]
         rule = victim.done(
-            "remember", text="Zebulon must not touch quartz.", klass="allergy", subjects=["zebulon", "user"]
-        )["id"]
-        victim.done("recall", query="what does Zebulon collect?", session="vault")
+            "remember", text="Zebulon must not touch quartz.", klass="allergy", subjects=["zebulon", "user"],
+            attribute="vault-slot", request_id=VAULT,
+        )["id"]  # fmt: skip
+        victim.done("recall", query="what does Zebulon collect?", session=VAULT)
         intruder.done("remember", text="Tom has a parrot.", subjects=["tom"])
         fresh.done("remember", text="Tom has a parrot.", subjects=["tom"])
         yield Two(server, victim, intruder, second, fresh, note, retired, rule)
 
 
 def arguments(two: Two, schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Calls of a tool that try to reach the victim by each argument that could name something of it."""
+    """Calls of a tool that try to reach the victim by each argument that could name something of it.
+
+    Each argument alone, then all at once, so that none of them opens what another one closes.
+    """
     harmless = {"text": "Tom has a cat.", "query": "what is collected?", "reason": "why not", "outcome": "helped"}
-    names = ["acme", "../acme", "local", "zebulon", "../../tenants/acme", "/"]
+    names = ["acme", "local", "zebulon", "../../tenants/acme"]
+    also = {"session": VAULT, "request_id": VAULT, "attribute": "vault-slot", "as_of": "2099-01-01"}
     for name, kind in schema["properties"].items():
         many = kind.get("type") == "array"
-        tries = two.ids if name in ("note_id", "note_ids", "refines") else [*names, *two.ids]
+        ours = () if name in ("note_id", "note_ids", "refines") else (*names, also.get(name, "/"))
+        tries = (*ours, *two.ids)
         for word in tries if kind.get("type") in ("array", "string") and "enum" not in kind else []:
             sent: dict[str, Any] = {}
             for required in {*schema.get("required", ()), name}:
@@ -72,6 +82,12 @@ def arguments(two: Two, schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 if schema["properties"][required].get("type") == "array":
                     sent[required] = [two.note]
             yield {**sent, name: [word] if many else word}
+    switches = {name: True for name, kind in schema["properties"].items() if kind.get("type") == "boolean"}
+    for note_id in two.ids:
+        every: dict[str, Any] = {**also, **switches, "subjects": ["zebulon"], "klass": "allergy", "outcome": "misled"}
+        every |= {"text": "Zebulon has a cat.", "query": "what does Zebulon collect?", "reason": "mine"}
+        every |= {"note_id": note_id, "note_ids": [note_id]}
+        yield {name: value for name, value in every.items() if name in schema["properties"]}
 
 
 def leaks(answer: object, asked: object) -> list[str]:
@@ -86,7 +102,11 @@ def test_no_tool_and_no_argument_reaches_another_tenant(two: Two) -> None:
     assert len(tools) >= 7
     for name, schema in tools.items():
         for sent in arguments(two, schema):
-            assert not leaks(two.intruder.call(name, **sent), sent), (name, sent)
+            answer = two.intruder.call(name, **sent)
+            assert not leaks(answer, sent), (name, sent)
+            said = answer.get("structuredContent", {})
+            # The key of a request is each tenant's own: under the victim's, the intruder's note is stored.
+            assert not {*two.ids} & {said.get("id"), *said.get("replaced", ())}, (name, sent)
 
 
 def test_the_victim_is_as_it_was(two: Two) -> None:
@@ -96,8 +116,8 @@ def test_the_victim_is_as_it_was(two: Two) -> None:
         assert two.intruder.call("reinstate", note_id=each)["isError"]
         assert two.intruder.call("supersede", note_ids=[each], text="Mine now.")["isError"]
         assert two.intruder.call("feedback", note_ids=[each], outcome="misled")["isError"]
-    two.intruder.done("recall", query="what does Zebulon collect?", session="vault")
-    chain = two.victim.done("recall", query="what does Zebulon collect?", session="vault")["chains"][0]
+    two.intruder.done("recall", query="what does Zebulon collect?", session=VAULT)
+    chain = two.victim.done("recall", query="what does Zebulon collect?", session=VAULT)["chains"][0]
     assert [each["id"] for each in chain["lead"]] == [two.note]
     assert [each["id"] for each in chain["history"]] == [two.retired]
     assert chain["retrieved_total"] == 1
@@ -111,29 +131,46 @@ def test_no_resource_and_no_prompt_reaches_another_tenant(two: Two) -> None:
         assert not leaks(answer, params), (method, params)
         return dict(answer.get("result", {}))
 
-    parts = [*two.ids, "zebulon", "acme", "..%2Facme", "../acme", "user", "vault"]
-    uris = [each["uri"] for each in answered("resources/list").get("resources", [])]
-    templates = [each["uriTemplate"] for each in answered("resources/templates/list").get("resourceTemplates", [])]
-    prompts = answered("prompts/list").get("prompts", [])
+    def completed(ref: dict[str, str], name: str) -> None:
+        for begun in ("", "z", "zeb", "quartz, z", *(each[:length] for each in two.ids for length in (8, 12, 15))):
+            found = answered("completion/complete", ref=ref, argument={"name": name, "value": begun})
+            assert not {*two.ids} & {*found.get("completion", {}).get("values", ())}
+
+    parts = [*two.ids, "zebulon", "acme", "..%2Facme", "../acme", "user", VAULT]
+    uris = [each["uri"] for each in answered("resources/list")["resources"]]
+    templates = [each["uriTemplate"] for each in answered("resources/templates/list")["resourceTemplates"]]
+    prompts = answered("prompts/list")["prompts"]
+    assert uris
+    assert templates
+    assert prompts
     for uri in [*uris, *(re.sub(r"\{.*?\}", part, template) for template in templates for part in parts)]:
         answered("resources/read", uri=uri)
+    for template in templates:
+        for name in re.findall(r"\{(.*?)\}", template):
+            completed({"type": "ref/resource", "uri": template}, name)
     for prompt in prompts:
+        names = [each["name"] for each in prompt["arguments"]]
+        for part in parts:
+            answered("prompts/get", name=prompt["name"], arguments=dict.fromkeys(names, part))
+            for name in names:
+                answered("prompts/get", name=prompt["name"], arguments={name: part})
         answered("prompts/get", name=prompt["name"])
-        for argument in prompt.get("arguments", []):
-            answered("completion/complete", ref={"type": "ref/prompt", "name": prompt["name"]},
-                     argument={"name": argument["name"], "value": ""})  # fmt: skip
-            for part in parts:
-                answered("prompts/get", name=prompt["name"], arguments={argument["name"]: part})
+        for name in names:
+            completed({"type": "ref/prompt", "name": prompt["name"]}, name)
+    for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list"):
+        for cursor in (*two.ids, "acme", "1", ""):
+            answered(method, cursor=cursor)
 
 
 def test_no_greeting_tells_of_another_tenant(two: Two) -> None:
-    """What a client is told as it connects is of its own tenant."""
+    """What a client is told as it connects is of its own tenant; and no face is left out of these tests."""
     params = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}
     newcomer = Caller(two.fresh.http, two.fresh.era)
-    if newcomer.era == "handshake":
-        assert not SECRET.search(str(newcomer.reply("initialize", **params)))
-    else:
-        assert not SECRET.search(str(newcomer.reply("server/discover")))
+    greeting = (
+        newcomer.reply("initialize", **params) if newcomer.era == "handshake" else newcomer.reply("server/discover")
+    )
+    assert not SECRET.search(str(greeting))
+    assert set(greeting["result"]["capabilities"]) == FACES
 
 
 def test_two_tokens_of_a_tenant_share_its_notes(two: Two) -> None:

@@ -17,6 +17,7 @@ from time import monotonic, sleep
 from typing import Any, Literal
 
 import anyio
+import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -31,6 +32,8 @@ SOON_S = 15.0
 
 Era = Literal["handshake", "modern"]
 ERAS: tuple[Era, ...] = ("handshake", "modern")
+ONE_ERA_AND_LATER_BOTH = (pytest.param("handshake", marks=pytest.mark.slow), "modern")
+"""For what takes seconds in each: both eras where the long tests are run, too."""
 HANDSHAKE, MODERN = "2025-11-25", "2026-07-28"
 NAMESPACE = "io.modelcontextprotocol/"
 MODERN_META = {
