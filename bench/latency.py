@@ -34,10 +34,10 @@ from stilltrue.ranking import Policy
 from store.durable import Syncer
 from store.engine import load
 from store.lance import open_store
+from store.naming import LOG
 from store.opening import open_log
 from store.port import Entry
 from store.rows import arrow_of, rows_of
-from store.schema import LOG
 from tools.answers import Remembered as Stored
 from tools.answers import Superseded
 from tools.constraints import constraints

@@ -13,7 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from server.checks import is_remote
 from stilltrue.errors import StilltrueError
+from store.naming import log_folder
 
 if TYPE_CHECKING:
     from server.tenants import Homes
@@ -55,9 +57,12 @@ class Briefing:
 def instructions(home: Home | Homes, now: datetime) -> str:
     """The usage and the rules as they were written down last, within the limit, saying what is missing of them."""
     try:
-        folder = Path(home.location)
+        location = home.location
     except StilltrueError:  # nobody is known who calls
         return USAGE
+    if is_remote(location):  # nothing lies beside such a store that could be read before the answer
+        return f"{USAGE}\n\n{_UNKNOWN}"
+    folder = Path(location)
     if not folder.is_absolute() or not (version := newest(folder)):
         return USAGE
     config = home.config
@@ -136,7 +141,8 @@ def read(folder: Path) -> Briefing | None:
 def newest(folder: Path) -> str:
     """The newest version of the log by the name of its file, empty where there is no log. Later names are smaller."""
     try:
-        names = [file.name for file in (folder / "log.lance" / "_versions").iterdir() if file.suffix == ".manifest"]
+        log = log_folder(folder)
+        names = [f"{log.name}/{file.name}" for file in (log / "_versions").iterdir() if file.suffix == ".manifest"]
     except OSError:
         return ""
     return min(names, default="")

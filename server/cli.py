@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
+import signal
 import sys
 from collections.abc import Sequence
 
-from server import commands_store
+from server import commands_reembed, commands_store
 from server.config import Config, load
 from stilltrue import __version__
 from stilltrue.__main__ import quiet_stdout
@@ -16,9 +18,12 @@ from stilltrue.errors import BadConfig, StilltrueError, StoreTrouble
 _BAD_CONFIG = 2
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0 done, 1 it failed, 2 the command line or a setting is wrong."""
-    options = _parser().parse_args(argv)
+def main(argv: Sequence[str] | None = None, parent: int | None = None) -> int:
+    """Run a command and return its exit code: 0 done, 1 it failed, 2 the command line or a setting is wrong.
+
+    `parent` is the process that started this one, where it was asked before this module was imported.
+    """
+    options = _parser().parse_args(argv, argparse.Namespace(parent=parent or os.getppid()))
     try:
         config = load(_flags(options), file=options.config)
         logging.basicConfig(
@@ -62,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     status = commands.add_parser("status", parents=[common], help="say what the store holds and whether it is well")
     status.set_defaults(run=_status)
     commands_store.register(commands, common)
+    commands_reembed.register(commands, common)
     return parser
 
 
@@ -86,6 +92,7 @@ def _serve(options: argparse.Namespace, config: Config) -> int:
 
         http.serve(config, ephemeral=options.ephemeral)
         return 0
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # while all is imported; then the server has a handler of its own
     with quiet_stdout():
         from server import stdio
         from server.app import build
@@ -94,7 +101,7 @@ def _serve(options: argparse.Namespace, config: Config) -> int:
         home = Home(config, ephemeral=options.ephemeral)
         print(f"stilltrue {__version__}: the store is {home.location}", file=sys.stderr)
         app = build(home)
-    stdio.serve(app, home.close, handshake_only=config.server.era == "handshake")
+    stdio.serve(app, home.close, options.parent, handshake_only=config.server.era == "handshake")
     return 0
 
 

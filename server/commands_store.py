@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from server.config import Config
+from server.progress import Progress
 from stilltrue.__main__ import quiet_stdout
 from stilltrue.errors import BadConfig, Refused, StoreTrouble
 
 if TYPE_CHECKING:
     from stilltrue.event import Event
+    from store.checking import Report
+    from store.place import Place
     from store.whole import Whole
 
 
@@ -49,11 +52,35 @@ def register(commands: Any, common: argparse.ArgumentParser) -> None:
     erase.set_defaults(run=_erase)
 
 
-def _open(config: Config, folder: str | Path | None = None) -> Whole:
+def open_store_folder(config: Config, folder: str | Path | None = None) -> Whole:
+    """The store in this folder, in that of the configuration if none is given. It has to be there."""
     from store.whole import open_whole
 
     with quiet_stdout():
-        return open_whole(folder or config.store.folder(), lock_timeout_s=config.store.lock_timeout_s)
+        return open_whole(folder or config.store.location(), lock_timeout_s=config.store.lock_timeout_s)
+
+
+def _open_remote(config: Config) -> Place:
+    """The store of the configuration, which is not in a folder. It has to be there."""
+    from store.engine import load
+    from store.remote import open_remote
+
+    chosen = config.store
+    with quiet_stdout():
+        load()
+        return open_remote(chosen.uri, chosen.lock_timeout_s, chosen.endpoint, chosen.region, create=False)
+
+
+def _events(config: Config) -> list[Event]:
+    """Every event of the store, wherever it lies, as of one moment."""
+    if not config.store.remote:
+        return open_store_folder(config).events()
+    from store.comparing import all_events
+    from store.trouble import explained
+
+    place = _open_remote(config)
+    with explained(place.location, "to be read"):
+        return place.read(all_events)
 
 
 def _export(options: argparse.Namespace, config: Config) -> int:
@@ -62,7 +89,7 @@ def _export(options: argparse.Namespace, config: Config) -> int:
 
     if options.format == "markdown" and not options.output:
         raise BadConfig("--format markdown writes several files.", "Name an empty folder for them with --output.")
-    events = _open(config).events()
+    events = _events(config)
     if options.format == "markdown":
         return _export_pages(events, Path(options.output), config)
     content = b"".join(line.encode() + b"\n" for line in lines(events, utc_now()))
@@ -76,7 +103,7 @@ def _export(options: argparse.Namespace, config: Config) -> int:
     target = Path(options.output).expanduser().absolute()
     with explained(target, "to be written"):
         write_whole(target, content)
-    _say(f"{len(events)} events were written to {target}.", to_stderr=True)
+    say(f"{len(events)} events were written to {target}.", to_stderr=True)
     return 0
 
 
@@ -96,7 +123,7 @@ def _export_pages(events: Sequence[Event], folder: Path, config: Config) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in made.items():
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    _say(f"{len(made) - 1} subjects were written to {folder}, a page each; _index.md lists them.", to_stderr=True)
+    say(f"{len(made) - 1} subjects were written to {folder}, a page each; _index.md lists them.", to_stderr=True)
     return 0
 
 
@@ -114,41 +141,53 @@ def _import(options: argparse.Namespace, config: Config) -> int:
     try:
         with quiet_stdout():
             keeper = home.keeper()
-        brought = bring(keeper, found, _Progress())
+        brought = bring(keeper, found, Progress("embedded"))
+        keeper.store.tend()
     finally:
         home.close()
-    _say(f"{brought.events} events were imported, {brought.notes} of them notes.")
+    say(f"{brought.events} events were imported, {brought.notes} of them notes.")
     if brought.problem:
-        _say(f"They are found by their words only: {brought.problem}.")
+        say(f"They are found by their words only: {brought.problem}.")
     return 0
 
 
 def _backup(options: argparse.Namespace, config: Config) -> int:
     from store.copying import backup
 
-    made = backup(_open(config), options.folder)
-    _say(f"{made.events} events in {made.rows} rows were copied to {made.folder} ({made.size_bytes:,} bytes).")
-    _say("The copy was opened and compared with the store. To use it, give its folder as --store.")
+    made = backup(open_store_folder(config), options.folder)
+    say(f"{made.events} events in {made.rows} rows were copied to {made.folder} ({made.size_bytes:,} bytes).")
+    say("The copy was opened and compared with the store. To use it, give its folder as --store.")
     return 0
 
 
 def _check(options: argparse.Namespace, config: Config) -> int:
-    from store.checking import check, repair
+    from store.checking import check, examined, repair
 
-    whole = _open(config)
+    if config.store.remote:
+        if options.repair:
+            raise StoreTrouble(
+                f"The store {config.store.uri} is not in a folder, and only such a store is repaired.",
+                "Export it and import the lines into a new prefix: all that follows from the log is made anew there.",
+            )
+        return _told(examined(_open_remote(config).table))
+    whole = open_store_folder(config)
     report = check(whole)
     if options.repair and (report.missing or report.indices_wrong):
         for problem in report.problems:
-            _say(f"found: {problem}")
+            say(f"found: {problem}")
         repair(whole, report)
-        _say("The indices, and the rows that are indices, were made anew from the log.")
+        say("The indices, and the rows that are indices, were made anew from the log.")
         report = check(whole)
-    _say(", ".join(f"{number} {kind}" for kind, number in sorted(report.counts.items())) or "The log is empty.")
+    return _told(report)
+
+
+def _told(report: Report) -> int:
+    say(", ".join(f"{number} {kind}" for kind, number in sorted(report.counts.items())) or "The log is empty.")
     for remark in report.remarks:
-        _say(f"note: {remark}")
+        say(f"note: {remark}")
     for problem in report.problems:
-        _say(f"problem: {problem}")
-    _say(f"{len(report.problems)} problems." if report.problems else "Everything is as it should be.")
+        say(f"problem: {problem}")
+    say(f"{len(report.problems)} problems." if report.problems else "Everything is as it should be.")
     return 1 if report.problems else 0
 
 
@@ -157,16 +196,16 @@ def _erase(options: argparse.Namespace, config: Config) -> int:
 
     if bool(options.notes) == bool(options.subject):
         raise BadConfig("erase is told either the ids of notes or a --subject.", "Give one of them.")
-    stores = [_open(config), *(_open(config, folder) for folder in options.backup)]
+    stores = [open_store_folder(config), *(open_store_folder(config, folder) for folder in options.backup)]
     chosen = select(stores[0].events(), options.notes, options.subject, shared=options.shared)
     for line in chosen.lines:
-        _say(line)
+        say(line)
     if not chosen.note_ids:
-        _say("There is nothing to erase.")
+        say("There is nothing to erase.")
         return 0
     if not options.yes:
         _confirm(len(chosen.note_ids))
-    return erase_everywhere(stores, chosen.note_ids, secrets.randbits(29), _say)
+    return erase_everywhere(stores, chosen.note_ids, secrets.randbits(29), say)
 
 
 def _confirm(number: int) -> None:
@@ -178,21 +217,8 @@ def _confirm(number: int) -> None:
         raise Refused("not_confirmed", "Nothing was erased.", "")
 
 
-class _Progress:
-    """Says on stderr how far it is: in one line on a terminal, else in a line for each tenth."""
-
-    def __init__(self) -> None:
-        self._tenth = 0
-
-    def __call__(self, done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\rembedded {done} of {total}" + ("\n" if done == total else ""))
-        elif done * 10 // total > self._tenth:
-            self._tenth = done * 10 // total
-            sys.stderr.write(f"embedded {done} of {total}\n")
-
-
-def _say(text: str, *, to_stderr: bool = False) -> None:
+def say(text: str, *, to_stderr: bool = False) -> None:
+    """Writes a line for the person who runs the command."""
     stream = sys.stderr if to_stderr else sys.stdout
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")

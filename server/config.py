@@ -13,9 +13,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from server.checks import CLASS_NAME
 from server.sections import (
     CLASS_KEYS,
-    CLASS_NAME,
     KEYS,
     PREFIX,
     SECTIONS,

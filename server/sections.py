@@ -7,31 +7,38 @@ follow from this table (server/config.py); a key that is added here is read, sho
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from datetime import UTC, tzinfo
 from math import inf
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from server.checks import (
+    CLASS_NAME,
+    DAYS,
+    FOLDER,
+    HOSTS,
+    LOCATION,
+    NAME,
+    ORIGINS,
+    REGION,
+    SUBJECT,
+    SWITCH,
+    URL,
+    ZONE,
+    Check,
+    is_remote,
+    number,
+    one_of,
+    whole,
+    zone_of,
+)
 from stilltrue.classes import DEFAULT_CLASS
-from stilltrue.note import canonical_subject
 
 T = TypeVar("T")
 
 PREFIX = "STILLTRUE_"
 """What every environment variable of ours begins with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What a value has to be: its type, the rule in words, the rule, and the one spelling we keep of it."""
-
-    kind: type
-    wanted: str
-    holds: Callable[[Any], bool]
-    tidy: Callable[[Any], Any] = lambda value: value
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,79 +62,11 @@ class Key:
         return PREFIX + self.dotted.replace(".", "_").upper()
 
 
-def number(low: float, high: float) -> Check:
-    """A number between two bounds, both included. NaN is between no bounds."""
-    return Check(float, f"a number from {low:.7g} to {high:.7g}", lambda value: low <= value <= high)
-
-
-def whole(low: int, high: int) -> Check:
-    """A whole number between two bounds, both included."""
-    return Check(int, f"a whole number from {low} to {high}", lambda value: low <= value <= high)
-
-
-def one_of(*words: str) -> Check:
-    """One of these words, in any case."""
-    return Check(str, f"one of {', '.join(words)}", lambda value: value in words, str.lower)
-
-
-def zone_of(name: str) -> tzinfo | None:
-    """The zone of an IANA name, None where there is none. UTC needs no database; some machines have none."""
-    if name == "UTC":
-        return UTC
-    from zoneinfo import ZoneInfo
-
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # an unknown name, no relative path, a folder of zones
-        return None
-
-
-def is_folder(text: str) -> bool:
-    """Whether a folder could be called so; it need not exist."""
-    try:
-        return "://" not in text and "\0" not in text and bool(Path(text).expanduser())
-    except RuntimeError:  # "~somebody", whom this machine does not know
-        return False
-
-
-def listed(text: str) -> tuple[str, ...]:
-    """The parts of a text with commas between them."""
-    return tuple(part for each in text.split(",") if (part := each.strip()))
-
-
 def user_folder() -> Path:
     """The folder of ours among the user's data. It need not exist yet."""
     import platformdirs
 
     return platformdirs.user_data_path("stilltrue", appauthor=False)
-
-
-SWITCH = Check(bool, "true or false", lambda value: True)
-NAME = Check(str, "text of 1 to 200 characters", lambda value: 0 < len(value) <= 200 and value.isprintable())
-SUBJECT = Check(NAME.kind, NAME.wanted, NAME.holds, canonical_subject)
-FOLDER = Check(str, "a folder on this machine", is_folder)
-ZONE = Check(str, "an IANA time zone such as UTC or Europe/Berlin", lambda value: zone_of(value) is not None)
-DAYS = Check(float, "a number of days above 0, or inf", lambda value: value > 0)
-HOSTS = Check(
-    str,
-    "names of hosts with commas between them, such as mem.example.com",
-    lambda value: all(re.fullmatch(r"[\w.-]+(:\d+)?|\[[\da-fA-F:]+\](:\d+)?", each) for each in listed(value)),
-)
-ORIGINS = Check(
-    str,
-    "origins with commas between them, such as https://app.example.com",
-    lambda value: all(re.fullmatch(r"https?://[\w.\[\]:-]+", each) for each in listed(value)),
-)
-TENANT = Check(
-    str,
-    "1 to 40 lower-case letters, digits, - and _, the first of them a letter or digit",
-    lambda value: re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", value) is not None,
-)
-CLASS_NAME = Check(
-    str,
-    "1 to 40 lower-case letters, digits and underscores",
-    lambda value: re.fullmatch(r"[a-z0-9_]{1,40}", value) is not None,
-)
 
 
 def key(default: T, doc: str, check: Check) -> T:
@@ -141,14 +80,29 @@ class StoreSection:
 
     uri: str = key(
         "",
-        "Folder of the store; a relative path starts in the working folder; "
-        'empty: "local" in the user\'s data folder',
-        FOLDER,
+        "Folder of the store, s3://BUCKET/PREFIX or db://NAME; a relative path starts in the working folder; "
+        'empty: "local" in the user\'s data folder. See docs/scaling.md',
+        LOCATION,
+    )
+    endpoint: str = key(
+        "", "URL of the object storage, or of the LanceDB service; empty: that of AWS, or of LanceDB Cloud", URL
+    )
+    region: str = key(
+        "", "Region of the bucket or service; empty: AWS_REGION says it. Keys are taken from the environment", REGION
     )
     lock_timeout_s: float = key(30.0, "Seconds that a write waits for the write of another process", number(0, 3600))
 
+    @property
+    def remote(self) -> bool:
+        """Whether the store is not in a folder of this machine."""
+        return is_remote(self.uri)
+
+    def location(self) -> str:
+        """Where the store lies, resolved: an absolute path, or the uri."""
+        return self.uri if self.remote else str(self.folder())
+
     def folder(self) -> Path:
-        """The folder of the store, absolute. It need not exist yet."""
+        """The folder of the store, absolute. It need not exist yet. For a store that is in one."""
         return Path(self.uri).expanduser().absolute() if self.uri else user_folder() / "local"
 
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from server.checks import TENANT
 from server.config import Config
-from server.sections import TENANT
 from server.wiring import Home, Model
 from stilltrue.errors import StoreTrouble
 
@@ -118,8 +118,7 @@ class Homes:
         if not TENANT.holds(tenant):
             raise StoreTrouble(f"A tenant cannot be called {tenant!r}.", f"A tenant is {TENANT.wanted}.")
         config = self._config
-        folder = config.store.folder() if tenant == LOCAL else config.http.folder() / "tenants" / tenant
-        return replace(config, store=replace(config.store, uri=str(folder)))
+        return replace(config, store=replace(config.store, uri=_place_of(tenant, config)))
 
     def _warm(self) -> None:
         self._import()
@@ -131,3 +130,17 @@ class Homes:
             from store.engine import load
 
             load()
+
+
+def _place_of(tenant: str, config: Config) -> str:
+    """Where the store of a tenant lies: beside the tokens, or on the object storage on which the store is."""
+    if tenant == LOCAL:
+        return config.store.location()
+    if not config.store.remote:
+        return str(config.http.folder() / "tenants" / tenant)
+    if config.store.uri.startswith("db://"):
+        raise StoreTrouble(
+            f"The store {config.store.uri} is one database, and has no room for tenant {tenant!r} beside the others.",
+            "Run one server for each tenant, each with a database of its own, or use a folder or s3://.",
+        )
+    return f"{config.store.uri}/tenants/{tenant}"

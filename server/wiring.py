@@ -134,6 +134,7 @@ class Home:
         self._briefing = threading.Lock()
         self._due = threading.Event()
         self._closing = threading.Event()
+        self._letting_go = threading.Lock()
 
     @property
     def config(self) -> Config:
@@ -142,7 +143,7 @@ class Home:
     @property
     def location(self) -> str:
         """Where the store lies, resolved."""
-        return "memory" if self._ephemeral else str(self._config.store.folder())
+        return "memory" if self._ephemeral else self._config.store.location()
 
     @property
     def stores(self) -> int:
@@ -180,13 +181,14 @@ class Home:
         """Write the counts that are still in memory and let go of the store. May be called at any moment, twice."""
         self._closing.set()
         self._due.set()
-        store, self._store = self._store, None
-        if store is not None:
-            try:
-                store.close()
-            except StilltrueError as trouble:
-                _log.warning("the last retrieval counts were not written: %s", trouble)
-            self._brief()
+        with self._letting_go:  # whoever calls second leaves the process next, and must not cut off the first
+            store, self._store = self._store, None
+            if store is not None:
+                try:
+                    store.close()
+                except StilltrueError as trouble:
+                    _log.warning("the last retrieval counts were not written: %s", trouble)
+                self._brief()
 
     def _warm(self) -> None:
         try:
@@ -234,6 +236,7 @@ class Home:
             max_chains=recall.max_chains,
             candidates=recall.candidates,
             refresh_floor_s=recall.refresh_floor_s,
+            write_patience_s=config.store.lock_timeout_s,
         )
 
     def _open(self) -> Store:
@@ -243,12 +246,18 @@ class Home:
             return EphemeralStore()
         from store.lance import open_store
 
-        return open_store(self.location, lock_timeout_s=self._config.store.lock_timeout_s)
+        chosen = self._config.store
+        return open_store(
+            self.location,
+            lock_timeout_s=chosen.lock_timeout_s,
+            endpoint=chosen.endpoint,
+            region=chosen.region,
+        )
 
     def _brief(self) -> None:
         """Write down beside the store what the next client is told as it connects, if that has changed."""
         keeper = self._keeper
-        if keeper is None or self._ephemeral:
+        if keeper is None or self._ephemeral or self._config.store.remote:
             return
         from server import briefing
 

@@ -166,6 +166,17 @@ def kind_of(event: Event) -> str:
     return type(event).__name__.lower()
 
 
+def meant_by(event: Event) -> tuple[str, tuple[str, ...]]:
+    """The text by whose meaning an event is found, empty where it has none, and the cues that lead to it too."""
+    match event:
+        case Remembered(note=note):
+            return note.text, note.cues
+        case Revoked(reason=reason):
+            return reason, ()
+        case _:
+            return "", ()
+
+
 def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat()
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from stilltrue.chain import partition
 from stilltrue.event import Event, Remembered, Row, kind_of
@@ -17,9 +16,11 @@ from stilltrue.note import content_hash
 from store.durable import Syncer
 from store.engine import Table
 from store.erasing import pending
+from store.generations import kept
 from store.indices import index_problems
+from store.prepared import preparing
 from store.rows import arrow_of, empty_row, event_of, said_in
-from store.schema import SUBJECT_PREFIX, index_columns, read_meta
+from store.schema import SUBJECT_PREFIX, index_columns
 from store.trouble import explained
 from store.whole import Whole
 
@@ -41,26 +42,33 @@ class Report:
 def check(whole: Whole) -> Report:
     """Reads all of the store and says what is wrong with it."""
     with whole.at_rest() as table:
-        rows = _all_rows(table)
-        counts = Counter(row["kind"] for row in rows)
-        events = _events(rows)
-        missing, derived = _derived(rows, events)
-        indices = index_problems(table, rows)
-        sorts = [[*_log(rows)], [*_links(events)], [*_chains(rows, events)], [*_ways(rows, events)], derived, indices]
-        if (counted := table.count_rows()) != len(rows):
-            sorts.append([f"LanceDB counts {counted} rows, and {len(rows)} were read."])
-    told = [said for found in sorts for said in _shortened(found)]
+        report = examined(table)
+    problems = list(report.problems)
     if intent := pending(whole.folder):
-        told.append(f"The erasure of {len(intent.note_ids)} notes was left in the middle: run stilltrue erase again.")
-    return Report(tuple(told), tuple(_remarks(whole.folder, rows)), counts, tuple(missing), bool(indices))
+        left = f"The erasure of {len(intent.note_ids)} notes was left in the middle"
+        problems.append(f"{left}: run stilltrue erase again.")
+    return replace(report, problems=tuple(problems), remarks=(*_remarks(whole), *report.remarks))
+
+
+def examined(table: Table) -> Report:
+    """What is wrong with a log, by one version of it that does not change meanwhile."""
+    rows = _all_rows(table)
+    counts = Counter(row["kind"] for row in rows)
+    events = _events(rows)
+    missing, derived = _derived(rows, events)
+    indices = index_problems(table, rows)
+    sorts = [[*_log(rows)], [*_links(events)], [*_chains(rows, events)], [*_ways(rows, events)], derived, indices]
+    if (counted := table.count_rows()) != len(rows):
+        sorts.append([f"LanceDB counts {counted} rows, and {len(rows)} were read."])
+    told = [said for found in sorts for said in _shortened(found)]
+    return Report(tuple(told), tuple(_without_vectors(rows)), counts, tuple(missing), bool(indices))
 
 
 def repair(whole: Whole, report: Report) -> None:
     """Makes anew what follows from the rows: missing joins and subjects, and all indices if any is wrong."""
     with whole.upkeep.held(), whole.writers.held(), explained(whole.folder, "to be repaired"):
         if report.missing:
-            meta = read_meta(whole.folder)
-            space = meta.fingerprint if meta else None
+            space = whole.log.fingerprint
             whole.table.add(arrow_of(report.missing, space.dimension if space else None))
         if report.indices_wrong:
             index_columns(whole.table, anew=True)
@@ -216,14 +224,21 @@ def _derived(rows: Sequence[Row], events: Mapping[str, tuple[Row, Event]]) -> tu
     return missing, told
 
 
-def _remarks(folder: Path, rows: Iterable[Row]) -> Iterator[str]:
-    torn = sorted(file.name for file in folder.glob("set-aside/*/*"))
+def _remarks(whole: Whole) -> Iterator[str]:
+    torn = sorted(file.name for file in whole.folder.glob("set-aside/*/*"))
     if torn:
         yield f"{len(torn)} files that a crash tore lie in set-aside; nothing acknowledged is in them."
+    if preparing(whole.folder, whole.log.now().meta):
+        yield "A re-embedding is under way or was left in the middle: stilltrue reembed goes on with it."
+    for store in kept(whole.folder):
+        yield f"{store.name} is the store as it was before an upgrade. Delete it once you do not want it back."
+
+
+def _without_vectors(rows: Iterable[Row]) -> Iterator[str]:
     gone = {row["note"] for row in rows if row["kind"] == "erased"}
     bare = [row for row in rows if row["kind"] == "remembered" and not row["vector"] and row["id"] not in gone]
     if bare:
-        yield f"{len(bare)} notes have no vector and are found by their words only."
+        yield f"{len(bare)} notes have no vector and are found by their words only; stilltrue reembed gives them one."
 
 
 def _older(note_id: str, notes: Mapping[str, Remembered]) -> set[str]:

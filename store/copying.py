@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stilltrue.errors import StoreTrouble
-from store.durable import ProcessLock, Syncer, manifest_name, write_whole
+from store.durable import ProcessLock, write_whole
 from store.engine import Table
-from store.manifest import parts_of
-from store.schema import META
+from store.generations import copy_version
+from store.naming import META
 from store.trouble import explained
 from store.whole import Whole, open_whole
 
@@ -48,7 +48,7 @@ def backup(whole: Whole, target: str | Path) -> Copied:
                 raise StoreTrouble("The store took up its embedding model meanwhile.", "Run the backup again.")
             with explained(folder, "to be written"):
                 folder.mkdir(parents=True, exist_ok=True)
-                _copy_version(whole.dataset, folder / whole.dataset.name, int(table.version))
+                copy_version(whole.dataset, folder / whole.dataset.name, int(table.version))
                 _copy_counts(whole.folder, folder)
                 # It comes last: without it the folder is no store.
                 write_whole(folder / META, meta)
@@ -76,22 +76,6 @@ def _refuse_unfit(source: Path, folder: Path) -> None:
             raise StoreTrouble(
                 f"The backup {folder} is not an empty folder.", "Name one that is empty or not there yet."
             )
-
-
-def _copy_version(source: Path, target: Path, version: int) -> None:
-    """All that one version of a dataset needs, on the disk on return."""
-    manifest = source / "_versions" / manifest_name(version)
-    parts = parts_of(manifest.read_bytes())
-    for name in ("data", "_versions", "_indices"):
-        (target / name).mkdir(parents=True, exist_ok=True)
-    for name in parts.data:
-        shutil.copyfile(source / "data" / name, target / "data" / name)
-    for name in parts.indices:
-        shutil.copytree(source / "_indices" / name, target / "_indices" / name)
-    if (source / "_deletions").is_dir():
-        shutil.copytree(source / "_deletions", target / "_deletions")
-    shutil.copyfile(manifest, target / "_versions" / manifest.name)
-    Syncer(target).sync(version)
 
 
 def _copy_counts(source: Path, target: Path) -> None:

@@ -1,11 +1,11 @@
-"""What keeps a local store whole: one writer at a time, and on the disk before it is acknowledged."""
+"""What keeps a store whole: one writer at a time, and in a folder on the disk before it is acknowledged."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 
@@ -18,17 +18,13 @@ _POLL_S = 0.002
 """How often a waiting writer looks at the lock. A write holds it for some 20 ms."""
 
 
-class ProcessLock:
-    """A lock between all threads of all processes that open the same file; a thread may take it again.
+class ThreadLock:
+    """A lock between the threads of this process; a thread may take it again. People are told of it by `name`."""
 
-    It is the operating system's lock on an open file: it ends with its process, however that ends.
-    """
-
-    def __init__(self, path: Path, timeout_s: float) -> None:
-        self._path = path
+    def __init__(self, name: str, timeout_s: float) -> None:
+        self._name = name
         self._timeout_s = timeout_s
         self._threads = threading.Lock()
-        self._file = FileLock(path, thread_local=False)
         self._owner: int | None = None
 
     @property
@@ -46,11 +42,11 @@ class ProcessLock:
             self._acquire(self._timeout_s)
         except Timeout:
             raise StoreTrouble(
-                f"Another writer held {self._path} for more than {self._timeout_s:g} seconds.",
+                f"Another writer held {self._name} for more than {self._timeout_s:g} seconds.",
                 "Nothing was written. Try again; if it stays so, end the server on this store that hangs.",
             ) from None
         except OSError as error:
-            raise trouble(self._path.parent, "to be locked", error) from error
+            raise trouble(self._name, "to be locked", error) from error
         try:
             yield
         finally:
@@ -70,20 +66,37 @@ class ProcessLock:
             self._release()
 
     def _acquire(self, timeout_s: float) -> None:
-        deadline = monotonic() + timeout_s
         if not self._threads.acquire(timeout=timeout_s):
-            raise Timeout(str(self._path))
-        try:
-            self._file.acquire(timeout=max(deadline - monotonic(), 0), poll_interval=_POLL_S)
-        except BaseException:
-            self._threads.release()
-            raise
+            raise Timeout(self._name)
         self._owner = threading.get_ident()
 
     def _release(self) -> None:
         self._owner = None
-        self._file.release()
         self._threads.release()
+
+
+class ProcessLock(ThreadLock):
+    """A lock between all threads of all processes that open the same file; a thread may take it again.
+
+    It is the operating system's lock on an open file: it ends with its process, however that ends.
+    """
+
+    def __init__(self, path: Path, timeout_s: float) -> None:
+        super().__init__(str(path), timeout_s)
+        self._file = FileLock(path, thread_local=False)
+
+    def _acquire(self, timeout_s: float) -> None:
+        deadline = monotonic() + timeout_s
+        super()._acquire(timeout_s)
+        try:
+            self._file.acquire(timeout=max(deadline - monotonic(), 0), poll_interval=_POLL_S)
+        except BaseException:
+            super()._release()
+            raise
+
+    def _release(self) -> None:
+        self._file.release()
+        super()._release()
 
 
 class Syncer:
@@ -119,10 +132,12 @@ class Syncer:
             for name in _names(folder):
                 _fsync(folder / name)
             _fsync(folder)
-        for name in self._new("data"):
-            _fsync(self._dataset / "data" / name)
+        for kind in ("data", "_deletions"):
+            for name in self._new(kind):
+                _fsync(self._dataset / kind / name)
         _fsync(self._dataset / "_indices")
         _fsync(self._dataset / "data")
+        _fsync(self._dataset / "_deletions")
         # Names count down: this version and all later ones are the names up to its own.
         for name in self._new("_versions"):
             if name.endswith(".manifest") and name <= manifest_name(version):
@@ -151,6 +166,29 @@ def write_whole(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
     draft.replace(path)
     _fsync(path.parent)
+
+
+def remove_drafts(dataset: Path) -> None:
+    """Removes what LanceDB was writing when a process was killed; it does so itself never.
+
+    A draft gets its name when it is whole. To be called with all who write there kept out.
+    """
+    for draft in dataset.rglob(".tmp*"):
+        draft.unlink(missing_ok=True)
+
+
+def bytes_under(folder: Path) -> int:
+    """How many bytes the files under a folder hold, but for those that upkeep removes at this moment."""
+    sizes = 0
+    for file in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            sizes += file.stat().st_size if file.is_file() else 0
+    return sizes
+
+
+def sync_folder(folder: Path) -> None:
+    """Puts on the disk which files a folder has."""
+    _fsync(folder)
 
 
 def _names(folder: Path) -> frozenset[str]:

@@ -24,14 +24,14 @@ _METADATA_CACHE_BYTES = 8 << 20
 _REST_CLIENT = "lance_namespace_urllib3_client"
 
 
-def connect(folder: Path) -> Database:
-    """A database whose tables show what any process committed."""
-    return load().connect(str(folder), **_options())
+def connect(location: Path | str, **more: Any) -> Database:
+    """A database whose tables show what any process committed. `more` is what LanceDB takes for such a location."""
+    return load().connect(str(location), **_options() | more)
 
 
-async def connect_async(folder: Path) -> Database:
+async def connect_async(location: Path | str, **more: Any) -> Database:
     """The same for work that has to end at a time limit: what is awaited here can be cancelled for real."""
-    return await load().connect_async(str(folder), **_options())
+    return await load().connect_async(str(location), **_options() | more)
 
 
 def _options() -> dict[str, Any]:
@@ -89,6 +89,12 @@ def read(table: Table, query: Callable[[], _T]) -> _T:
 def fragments(table: Table) -> int:
     """Of how many pieces the table is made. Each append adds one, and each makes every read slower."""
     return int(table.stats()["fragment_stats"]["num_fragments"])
+
+
+def unindexed(table: Table) -> int:
+    """How many rows no index knows of yet. Each search looks through all of them."""
+    stats = table.index_stats("id_idx")
+    return int(stats.num_unindexed_rows) if stats else 0
 
 
 def _load_without_rest_client() -> Any:

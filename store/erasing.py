@@ -3,7 +3,8 @@
 1. What is to be erased is written down (`erasing.json`: ids, no words).
 2. One commit takes the words out of the rows, drops the ways to them, and adds the `erased` events.
 3. The log is written anew without the deleted rows, and every index is made anew from it. Writers go on.
-4. With writers kept out, all older versions, litter and set-aside files are removed, and so is `erasing.json`.
+4. With writers kept out, all older versions, logs, litter and set-aside files are removed, and so is
+   `erasing.json`. Of a re-embedding that is under way, what was made of the notes goes.
 
 Whoever opens the store next, or erases next, goes on where `erasing.json` says that one was left.
 """
@@ -12,25 +13,26 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import shutil
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from stilltrue.chain import partition
 from stilltrue.event import Erased, Event, Remembered, Row
 from stilltrue.forgetting import forgotten
 from stilltrue.ids import stamp
-from store.durable import ProcessLock, Syncer, write_whole
+from store.durable import ProcessLock, Syncer, remove_drafts, sync_folder, write_whole
 from store.engine import ArrowTable, Table, arrow
+from store.generations import abandon, clean_up, former, kept, settle
 from store.healing import ASIDE
+from store.naming import generation_of
 from store.port import Entry
+from store.prepared import forget
 from store.quoting import chunks, one_of
 from store.rows import arrow_of, event_of, rows_of, said_in
-from store.schema import LOG, index_columns
+from store.schema import index_columns
 from store.trouble import ENGINE_ERRORS, explained
 
 _log = logging.getLogger(__name__)
@@ -68,7 +70,7 @@ def erase(folder: Path, table: Table, writers: ProcessLock, upkeep: ProcessLock,
             _forget(folder, table, intent)
         _renew(folder, table)
         with writers.held():
-            _purge(folder, table)
+            _purge(folder, table, intent.note_ids)
 
 
 def finish(folder: Path, table: Table) -> None:
@@ -93,7 +95,7 @@ def _go_on(folder: Path, table: Table) -> None:
     if intent is not None:
         _forget(folder, table, intent)
         _renew(folder, table)
-        _purge(folder, table)
+        _purge(folder, table, intent.note_ids)
 
 
 def pending(folder: Path) -> Intent | None:
@@ -139,7 +141,7 @@ def _forget(folder: Path, table: Table, intent: Intent) -> None:
             on_bad_vectors="null",
         )
     )
-    Syncer(folder / f"{LOG}.lance").sync(table.version)
+    Syncer(folder / f"{table.name}.lance").sync(table.version)
 
 
 def _with_neighbours(table: Table, touched: Collection[str], changed: ArrowTable) -> ArrowTable:
@@ -210,31 +212,27 @@ def _renew(folder: Path, table: Table) -> None:
     """Writes the rows anew without the deleted ones, and makes every index anew from them."""
     table.optimize()
     index_columns(table, anew=True)
-    Syncer(folder / f"{LOG}.lance").sync(table.version)
+    Syncer(folder / f"{table.name}.lance").sync(table.version)
 
 
-def _purge(folder: Path, table: Table) -> None:
+def _purge(folder: Path, table: Table, gone: Collection[str]) -> None:
     """Removes everything that is not of the newest version. To be called with writers and upkeep kept out."""
-    _clean_up(table)
+    clean_up(table)
+    remove_drafts(folder / f"{table.name}.lance")
+    _purge_beside(folder, generation_of(table.name) or 1, gone)
     shutil.rmtree(folder / ASIDE, ignore_errors=True)
     for derived in folder.glob(f"{_BRIEFING}*"):
         derived.unlink(missing_ok=True)
     (folder / INTENT).unlink(missing_ok=True)
-    _sync_folder(folder)
+    sync_folder(folder)
 
 
-def _clean_up(table: Table) -> None:
-    with warnings.catch_warnings():
-        # It warns of readers of older versions. Ours read the newest, and read it again where files went away.
-        warnings.simplefilter("ignore", UserWarning)
-        table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _purge_beside(folder: Path, generation: int, gone: Collection[str]) -> None:
+    """Removes other logs than the one in use, and what was made of the notes for the next one."""
+    settle(folder, generation)
+    abandon(folder, generation)
+    forget(folder, gone)
+    for store in kept(folder):
+        _log.warning("%s, the store as it was before an upgrade, held the words too and was removed", store)
+    for path in (*former(folder, generation), *kept(folder)):
+        shutil.rmtree(path)

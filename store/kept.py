@@ -14,10 +14,10 @@ _MOST = 256
 class KeptUntilWritten:
     """What was read at one version of the log, by question. `version` says which the log has now; it costs 0.3 ms."""
 
-    def __init__(self, version: Callable[[], int]) -> None:
+    def __init__(self, version: Callable[[], Hashable]) -> None:
         self._version = version
         self._lock = threading.Lock()
-        self._at = -1
+        self._at: Hashable = None
         self._answers: dict[Hashable, Any] = {}
 
     def get(self, question: Hashable, read: Callable[[], _T]) -> _T:

@@ -9,19 +9,19 @@ from store.durable import Syncer
 from store.engine import Database, Table, connect
 from store.erasing import finish
 from store.healing import ASIDE, heal
-from store.schema import LOG, Meta, index_columns, log_schema, read_meta, upgrades_from, write_meta
+from store.naming import LOG
+from store.schema import VERSION, Meta, index_columns, log_schema, read_meta, write_meta
 
 
-def open_log(folder: Path) -> tuple[Database, Table]:
+def open_log(folder: Path, known: int = VERSION) -> tuple[Database, Table]:
     """The database in this folder and the log in it, healed where a crash tore it, created where there is none.
     An erasure that was left in the middle is finished.
 
-    To be called under the lock of writers. Raises StoreTrouble where the store is of a newer schema or not whole.
+    To be called under the lock of writers. Raises StoreTrouble where the store is of a schema newer than `known`,
+    or not whole.
     """
-    meta, dataset = read_meta(folder), folder / f"{LOG}.lance"
-    if meta is not None:
-        for upgrade in upgrades_from(meta.schema_version):
-            upgrade(folder)
+    meta = read_meta(folder, known)
+    dataset = folder / f"{meta.log if meta else LOG}.lance"
     heal(dataset, folder / ASIDE)
     database = connect(folder)
     if meta is None:
@@ -31,7 +31,7 @@ def open_log(folder: Path) -> tuple[Database, Table]:
             f"The store at {folder} has lost its log: {dataset.name} is not there.",
             "Bring that folder back from a backup, or configure another store location to begin an empty store.",
         )
-    table = database.open_table(LOG)
+    table = database.open_table(meta.log)
     finish(folder, table)
     return database, table
 
@@ -46,5 +46,5 @@ def _create(folder: Path, dataset: Path, database: Database) -> Table:
         )
     index_columns(table)
     Syncer(dataset).sync(table.version)
-    write_meta(folder, Meta())
+    write_meta(folder, Meta(VERSION))
     return table

@@ -14,6 +14,7 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from stilltrue.errors import StoreTrouble
 from stilltrue.event import Event
 from stilltrue.late import Sketch
 
@@ -82,6 +83,16 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
+class Embedded:
+    """A text as the store keeps it to be found: its first piece, further ways to it, and why it has no vector."""
+
+    vector: Vector | None = None
+    sketch: Sketch | None = None
+    ways: tuple[Way, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One event as it is appended, with all by which it is found.
 
@@ -130,18 +141,24 @@ class Hit:
     sketch: Sketch | None = None
 
 
+class LostRace(StoreTrouble):
+    """Another process appended since `writing` was entered. Nothing was written, and all may be tried again."""
+
+
 class Log(Protocol):
     """The append-only log, the only truth."""
 
     def writing(self) -> AbstractContextManager[None]:
-        """Held around read, check and append. No other writer of this store, in any process, is inside.
+        """Held around read, check and append, which then are one step: no other append, of any process, is between.
 
-        Raises StoreTrouble where the lock cannot be had in time. Readers never wait for it.
+        In a folder others wait meanwhile. On object storage they do not, and `append` raises LostRace instead; who
+        is to try again enters `writing` again, see `tools.attempts`. Raises StoreTrouble where the lock cannot be
+        had in time. Readers never wait for it.
         """
         ...
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """All of the entries or none, durable on return. To be called inside `writing`.
+        """All of the entries or none, durable on return. To be called inside `writing`, once.
 
         Raises StoreTrouble where the store cannot be written; then nothing has been, unless the error says otherwise.
         """

@@ -20,6 +20,7 @@ from stilltrue.forgetting import Traces
 from store.engine import Table, connect
 from store.erasing import INTENT
 from store.manifest import parts_of
+from store.prepared import holding
 from store.rows import event_of
 from store.trouble import explained
 from store.whole import Whole
@@ -49,7 +50,7 @@ def prove(whole: Whole, gone: Collection[str], traces: Traces) -> Proof:
         table = connect(whole.folder).open_table(whole.table.name)
         with whole.writers.held():  # what a writer is about to commit is named by no version yet
             manifests = sorted(whole.dataset.glob("_versions/*.manifest"))
-            left = _litter(whole, manifests)
+            left = _litter(whole, manifests, gone)
         versions = [2**64 - 1 - int(manifest.stem) for manifest in manifests]
         others: dict[str, str] = {}
         rows = 0
@@ -107,7 +108,7 @@ def _kept(row: Row, gone: Collection[str]) -> str:
     return "\n".join([*flat, own, row["id"], row["request"] or "", *(row["subjects"] or ()), *(row["klasses"] or ())])
 
 
-def _litter(whole: Whole, manifests: list[Path]) -> list[str]:
+def _litter(whole: Whole, manifests: list[Path], gone: Collection[str]) -> list[str]:
     """Files that no remaining version names, or that hold deleted rows."""
     parts = [parts_of(manifest.read_bytes()) for manifest in manifests]
     data = frozenset[str]().union(*(each.data for each in parts))
@@ -116,6 +117,7 @@ def _litter(whole: Whole, manifests: list[Path]) -> list[str]:
     stray += [file for file in whole.dataset.glob("_indices/*/*") if file.parent.name not in indices]
     stray += [*whole.dataset.glob("_deletions/*"), *whole.folder.glob("set-aside/*/*"), *whole.folder.glob(INTENT)]
     told = [f"{file} is of the time before the erasure." for file in stray]
+    told += [f"{file} holds vectors of what was erased." for file in holding(whole.folder, gone)]
     own = (whole.dataset, whole.folder / "usage.lance")
     others = [table for table in whole.folder.rglob("*.lance") if table.is_dir() and table not in own]
     return told + [f"{table} is another table, and nothing was erased from it." for table in sorted(others)]

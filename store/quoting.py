@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 CHUNK = 300
 """How many values stand in one list. Longer lists are asked in several queries: planning them is superlinear."""
@@ -25,6 +25,14 @@ def one_of(column: str, values: Sequence[str]) -> str:
 def any_of(column: str, values: Sequence[str]) -> str:
     """The condition that the list in `column` holds any of the values; there has to be one."""
     return f"array_has_any({column}, make_array({', '.join(map(quoted, values))}))"
+
+
+def about_any(subjects: Collection[str] | None) -> Iterator[list[str]]:
+    """The conditions that a row is about any of the subjects, one for each query to be made: none where all count."""
+    if subjects is None:
+        yield []
+    else:
+        yield from ([any_of("subjects", some)] for some in chunks(subjects))
 
 
 def begins_with(column: str, prefix: str) -> str:

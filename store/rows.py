@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from stilltrue.event import Event, Remembered, Row, from_row, kind_of, to_row
 from stilltrue.late import WIDTH, Sketch
 from store.engine import ArrowTable, arrow
 from store.joining import ChainRow
-from store.port import Entry, Hit, Vector
+from store.port import Entry, Hit, Vector, Way
 from store.schema import SUBJECT_PREFIX, log_schema, vector_field
 
 EVENT_COLUMNS = ("text", "body")
@@ -48,7 +49,7 @@ def arrow_of(rows: Sequence[Row], dimension: int | None) -> ArrowTable:
         if row["vector"] is not None and len(row["vector"]) != dimension:
             raise StoreTrouble(
                 f"A vector of {len(row['vector'])} numbers does not fit a space of {dimension or 'no'} dimensions.",
-                "Configure the embedding model that this store was made with, or re-embed the store.",
+                "Configure the embedding model that this store was made with, or run `stilltrue reembed`.",
             )
     columns = [pa.array([row[field.name] for row in rows], field.type) for field in schema]
     if dimension is not None:
@@ -106,12 +107,14 @@ def vectors_of(table: ArrowTable) -> list[Vector | None]:
     return [next(there) if valid else None for valid in column.is_valid().to_pylist()]
 
 
-def _sketches_of(table: ArrowTable) -> list[Sketch | None]:
+def sketches_of(table: ArrowTable) -> list[Sketch | None]:
+    """The sketch of each row, None where it has none."""
     packed = table.column("sketch").to_pylist()
     return [None if each is None else np.frombuffer(each, np.int8).reshape(-1, WIDTH) for each in packed]
 
 
-def _bytes_of(sketch: Sketch | None) -> bytes | None:
+def bytes_of(sketch: Sketch | None) -> bytes | None:
+    """A sketch as it is kept in a row; `sketches_of` is the way back."""
     return None if sketch is None else sketch.tobytes()
 
 
@@ -120,7 +123,7 @@ def hits_of(table: ArrowTable, measure: str) -> dict[str, Hit]:
     measured = table.column(measure).to_pylist()
     scores = measured if measure == "_score" else [1 - distance for distance in measured]
     columns = (table.column(name).to_pylist() for name in ("note", "chain"))
-    hits = map(Hit, *columns, scores, vectors_of(table), _sketches_of(table))
+    hits = map(Hit, *columns, scores, vectors_of(table), sketches_of(table))
     return dict(zip(table.column("id").to_pylist(), hits, strict=True))
 
 
@@ -151,30 +154,48 @@ def _rows_of(entry: Entry) -> list[Row]:
             klasses=list(entry.klasses),
             text=text,
             vector=entry.vector,
-            sketch=_bytes_of(entry.sketch),
+            sketch=bytes_of(entry.sketch),
             digest=entry.digest,
             request=request,
             body=body,
             **shared,
         )
     ]
-    rows += [
-        empty_row(
-            id=f"{event.id}.{number}",
-            kind=way.kind,
-            subjects=list(entry.subjects),
-            text=way.text,
-            vector=way.vector,
-            sketch=_bytes_of(way.sketch),
-            **shared,
-        )
-        for number, way in enumerate(entry.ways)
-    ]
+    rows += ways_of(rows[0], entry.ways)
     rows += [
         empty_row(id=f"{event.id}+{joined}", kind="join", joins=[entry.chain], **shared | {"chain": joined})
         for joined in entry.joins
     ]
     return rows
+
+
+def ways_of(row: Row, ways: Sequence[Way]) -> list[Row]:
+    """The rows of the ways to the event in a row."""
+    shared = {name: row[name] for name in ("note", "chain", "at", "subjects")}
+    return [
+        empty_row(
+            id=f"{row['id']}.{number}",
+            kind=way.kind,
+            text=way.text,
+            vector=way.vector,
+            sketch=bytes_of(way.sketch),
+            **shared,
+        )
+        for number, way in enumerate(ways)
+    ]
+
+
+def without_vectors(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries as they are where no model is: found by their words."""
+    return [
+        replace(
+            entry,
+            vector=None,
+            sketch=None,
+            ways=tuple(replace(way, vector=None, sketch=None) for way in entry.ways if way.kind == "cue"),
+        )
+        for entry in entries
+    ]
 
 
 def empty_row(**values: Any) -> Row:

@@ -1,10 +1,12 @@
 """What the store looks like on the disk: the columns of the log, their indices, and which version of it this is.
 
-    <location>/store.json    the schema version and the vector space, replaced as a whole
-    <location>/log.lance     the log, one LanceDB table
+    <location>/store.json    the schema version, the vector space and the generation, replaced as a whole
+    <location>/log.lance     the log, one LanceDB table; from the second generation on log-2.lance, ...
     <location>/usage.lance   retrieval counts
     <location>/*.lock        the locks of writers, of upkeep and of the counts
     <location>/set-aside/    what a crash tore
+    <location>/next.json, reembed-2/    what makes the next generation, while it is made (store/generations.py)
+    <location>/before-version-2/        a whole store as it was before an upgrade
 
 A row of the log is an event ('remembered', 'revoked', 'reinstated', 'erased', 'rated'), one more way to a note
 ('piece', 'cue'), or an entry of a small index that LanceDB cannot keep for us: a 'join' says that the chain
@@ -24,13 +26,9 @@ from typing import Any, TypeAlias
 from stilltrue.errors import StoreTrouble
 from store.durable import write_whole
 from store.engine import Table, arrow
+from store.naming import META, log_name
 from store.port import Fingerprint
 
-VERSION = 1
-"""The schema version that this program writes."""
-
-LOG = "log"
-META = "store.json"
 SUBJECT_PREFIX = "s:"
 
 INDICES: Mapping[str, str] = MappingProxyType(
@@ -51,10 +49,16 @@ INDICES: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What the store knows of itself."""
+    """What the store knows of itself. Each log that takes the place of another is one generation further."""
 
-    schema_version: int = VERSION
+    schema_version: int
     fingerprint: Fingerprint | None = None
+    generation: int = 1
+
+    @property
+    def log(self) -> str:
+        """The name of the table that is the log."""
+        return log_name(self.generation)
 
 
 def log_schema() -> Any:
@@ -113,24 +117,41 @@ def index_columns(table: Table, *, anew: bool = False) -> None:
         table.create_index(column, config=config, replace=True)
 
 
-def read_meta(location: Path) -> Meta | None:
+Upgrade: TypeAlias = Callable[[Table], None]
+"""Brings a log from the version before to the next, by as many commits as it likes: it is given a copy."""
+
+UPGRADES: Mapping[int, Upgrade] = MappingProxyType({})
+"""The step that leads to each version from the one before it: `2: m002_...`. See store/upgrading.py."""
+
+
+def newest(upgrades: Mapping[int, Upgrade]) -> int:
+    """The version to which these steps lead."""
+    return max(upgrades, default=1)
+
+
+VERSION = newest(UPGRADES)
+"""The schema version that this program writes."""
+
+
+def read_meta(location: Path, known: int = VERSION) -> Meta | None:
     """What the store at this place says of itself; None where there is no store yet.
 
-    Raises StoreTrouble where it cannot be read or belongs to a newer schema than this program knows.
+    Raises StoreTrouble where it cannot be read or is of a newer schema version than `known`.
     """
     file = location / META
     try:
         content = json.loads(file.read_bytes())
-        version = int(content["schema_version"])
-        if version < 1:
-            raise ValueError(f"there is no schema version {version}")
-        if version > VERSION:
+        version, generation = int(content["schema_version"]), int(content.get("generation", 1))
+        if version < 1 or generation < 1:
+            raise ValueError(f"there is no schema version {version} or generation {generation}")
+        if version > known:
             raise StoreTrouble(
-                f"The store at {location} has schema version {version}; this program knows versions up to {VERSION}.",
+                f"The store at {location} has schema version {version}; this program knows versions up to {known}.",
                 "Install a newer stilltrue, or configure another store location. Nothing was changed.",
             )
         said = content["fingerprint"]
-        return Meta(version, said and Fingerprint(said["model"], said["sha256"], int(said["dimension"])))
+        space = said and Fingerprint(said["model"], said["sha256"], int(said["dimension"]))
+        return Meta(version, space, generation)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -142,20 +163,15 @@ def read_meta(location: Path) -> Meta | None:
 
 def write_meta(location: Path, meta: Meta) -> None:
     """Puts on the disk what the store says of itself. To be called under the lock of writers."""
+    write_whole(location / META, meta_bytes(meta))
+
+
+def meta_bytes(meta: Meta) -> bytes:
+    """The content of store.json."""
     said = meta.fingerprint
     content = {
         "schema_version": meta.schema_version,
         "fingerprint": said and {"model": said.model, "sha256": said.sha256, "dimension": said.dimension},
+        "generation": meta.generation,
     }
-    write_whole(location / META, json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
-
-
-Upgrade: TypeAlias = Callable[[Path], None]
-
-UPGRADES: Mapping[int, Upgrade] = MappingProxyType({})
-"""What brings a store to a version from the one before it: `2: m002_...`. A step works on a copy, never in place."""
-
-
-def upgrades_from(version: int) -> list[Upgrade]:
-    """The steps from a version to this program's, in order; none where the store is of this version."""
-    return [UPGRADES[step] for step in range(version + 1, VERSION + 1)]
+    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"

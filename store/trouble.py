@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stilltrue.errors import StoreTrouble
+from store.remote_trouble import in_words
 
 ENGINE_ERRORS = (OSError, RuntimeError, ValueError)
 """What LanceDB raises. It has no exceptions of its own for what goes wrong on a disk."""
@@ -29,7 +30,11 @@ def explained(location: Path | str, doing: str) -> Iterator[None]:
 
 def trouble(location: Path | str, doing: str, error: Exception) -> StoreTrouble:
     """The StoreTrouble for an error: what failed, where, why, and the way out."""
-    said = " ".join(str(error).split())[:300]
+    said = " ".join(str(error).split())
+    if "://" in str(location):
+        meaning, way_out = in_words(said)
+        return StoreTrouble(f"The store at {location} failed {doing}: {meaning}", way_out)
+    said = said[:300]
     return StoreTrouble(f"The store at {location} failed {doing}: {said}", _way_out(error, said.casefold()))
 
 

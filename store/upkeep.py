@@ -18,10 +18,11 @@ from pathlib import Path
 from time import monotonic
 
 from stilltrue.errors import StoreTrouble
-from store.durable import ProcessLock, Syncer
-from store.engine import Table, connect_async, fragments
+from store.durable import ProcessLock, Syncer, remove_drafts
+from store.engine import Table, connect_async, fragments, unindexed
+from store.generations import former, retire
 from store.manifest import parts_of
-from store.schema import LOG
+from store.naming import generation_of
 from store.trouble import ENGINE_ERRORS
 
 _log = logging.getLogger(__name__)
@@ -29,6 +30,7 @@ _log = logging.getLogger(__name__)
 _FEWEST = 16
 _MOST = 128
 _MANY_VERSIONS = 64
+_MANY_UNINDEXED = 1_000
 _PATIENCE = 4
 _LEAST_LIMIT_S = 1.0
 _LIMIT_S_PER_ROW = 0.0002
@@ -57,7 +59,7 @@ class Upkeep:
         self, folder: Path, table: Table, writers: ProcessLock, syncer: Syncer, *, rest: float = 5.0
     ) -> None:
         self._folder = folder
-        self._dataset = folder / f"{LOG}.lance"
+        self._dataset = folder / f"{table.name}.lance"
         self._table = table
         self._writers = writers
         self._syncer = syncer
@@ -70,6 +72,11 @@ class Upkeep:
     def tend(self) -> None:
         """Compacts if it is due and no other process is at it; a millisecond or two otherwise. Trouble is logged."""
         try:
+            generation = generation_of(self._table.name) or 1
+            if former(self._folder, generation):
+                with self._lock.tried() as mine:
+                    if mine:
+                        retire(self._folder, generation, self._stamp)
             if self._due():
                 with self._lock.tried() as mine:
                     if mine and self._due():
@@ -84,8 +91,10 @@ class Upkeep:
         waiting = fragments(self._table)
         if waiting > _MOST:
             return True
-        # After a burst of writes there are few fragments, and many versions that could not be cleaned up then.
-        piled_up = waiting > _FEWEST or len(os.listdir(self._dataset / "_versions")) > _MANY_VERSIONS
+        # After a burst of writes there are few fragments, and many versions that could not be cleaned up then. An
+        # import is one fragment, of which no index knows.
+        versions = len(os.listdir(self._dataset / "_versions"))
+        piled_up = waiting > _FEWEST or versions > _MANY_VERSIONS or unindexed(self._table) > _MANY_UNINDEXED
         return piled_up and monotonic() >= self._rested_at
 
     def _compact(self) -> None:
@@ -93,6 +102,8 @@ class Upkeep:
         with self._alone_if_littered() as alone:
             began = monotonic()
             asyncio.run(self._optimize(delete_unverified=alone))
+            if alone:
+                remove_drafts(self._dataset)
         self._syncer.sync(self._table.version)
         took_s = monotonic() - began
         self._limit_s = max(_LEAST_LIMIT_S, _PATIENCE * took_s)
@@ -100,7 +111,7 @@ class Upkeep:
 
     async def _optimize(self, *, delete_unverified: bool) -> None:
         # On a connection of its own, so that the time limit ends it for real and its caches end with it.
-        table = await (await connect_async(self._folder)).open_table(LOG)
+        table = await (await connect_async(self._folder)).open_table(self._table.name)
         newest = parts_of(min(self._dataset.glob("_versions/*.manifest")).read_bytes())
         # Now, by the clock that dates files: the lock file is ours to date.
         os.utime(self._stamp)

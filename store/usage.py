@@ -8,29 +8,27 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
 
 from stilltrue.errors import StoreTrouble
-from store.durable import ProcessLock, Syncer
+from store.durable import ThreadLock
 from store.engine import ArrowTable, Database, Table, arrow, fragments, read
-from store.healing import ASIDE, heal
 from store.port import Count
 from store.quoting import chunks, one_of, quoted
 from store.trouble import ENGINE_ERRORS
 
 _log = logging.getLogger(__name__)
 
-_USAGE = "usage"
+USAGE = "usage"
+"""The table of the counts."""
+
 _FLUSH_AFTER_S = 5.0
 _FLUSH_AT = 500
-_LOCK_TIMEOUT_S = 2.0
 _FRAGMENTS = 32
-_RETAINED = timedelta(seconds=10)
 _SESSION_KEPT = timedelta(days=30)
 _OVER = ""
 """The session of the reads whose session is long over."""
@@ -82,16 +80,24 @@ def _count(reads: list[Reads], here: Reads | None) -> Count:
     )
 
 
-class LanceUsage:
-    """The counts of a store in a folder. See store.port.Usage."""
+def usage_table(database: Database) -> Table:
+    """The table of the counts, made where there is none."""
+    return database.create_table(USAGE, schema=_schema(), exist_ok=True)
 
-    def __init__(self, folder: Path, database: Database) -> None:
-        self._database = database
-        self._dataset = folder / f"{_USAGE}.lance"
-        self._aside = folder / ASIDE
-        # For all who write here, in any process: a roll-up replaces rows, so that nobody may append meanwhile.
-        self._writers = ProcessLock(folder / "usage.lock", _LOCK_TIMEOUT_S)
-        self._syncer = Syncer(self._dataset)
+
+class LanceUsage:
+    """The counts of a store that lies at `location`, in the table that `make` opens. See store.port.Usage.
+
+    `writers` is held around each append, and around `shrink`, which is called where many small batches have piled up.
+    """
+
+    def __init__(
+        self, location: str, make: Callable[[], Table], writers: ThreadLock, shrink: Callable[[Table], None]
+    ) -> None:
+        self._location = location
+        self._make = make
+        self._writers = writers
+        self._shrink = shrink
         # For the threads of this process: what is pending goes into the table in one step for whoever sums both.
         # Taken after `_writers`, never before it.
         self._mutex = threading.Lock()
@@ -141,34 +147,34 @@ class LanceUsage:
                         self._pending = {}
 
     def tend(self) -> None:
-        """Flushes what has waited for some seconds, and rolls up where many small batches have piled up."""
+        """Flushes what has waited for some seconds, and shrinks the table where many small batches have piled up."""
         waited_s = monotonic() - self._pending_since
         if self._pending and (waited_s >= _FLUSH_AFTER_S or len(self._pending) >= _FLUSH_AT):
             self.flush()
-        with self._excused("the retrieval counts cannot be rolled up"):
+        with self._excused("the retrieval counts cannot be compacted"):
             if self._table is not None and fragments(self._table) > _FRAGMENTS:
                 with self._writers.tried() as mine:
                     if mine and fragments(self._table) > _FRAGMENTS:
-                        self._roll_up()
-
-    def _roll_up(self) -> None:
-        """Replaces the rows by one for each note and session, and the sessions long over by one for each note."""
-        rolled = _rolled_up(_reads_in(self._table.to_arrow()))
-        self._table.add(_arrow_of(rolled), mode="overwrite")
-        self._syncer.sync(self._table.version)
-        self._table.optimize(cleanup_older_than=_RETAINED)
+                        self._shrink(self._table)
 
     def _open(self) -> None:
         if self._table is None:
-            heal(self._dataset, self._aside)
-            self._table = self._database.create_table(_USAGE, schema=_schema(), exist_ok=True)
+            self._table = self._make()
 
     @contextmanager
     def _excused(self, what: str) -> Iterator[None]:
         try:
             yield
         except (StoreTrouble, *ENGINE_ERRORS):
-            _log.warning("%s: %s", self._dataset, what, exc_info=True)
+            _log.warning("%s: %s", self._location, what, exc_info=True)
+
+
+def roll_up(table: Table) -> None:
+    """Replaces the rows by one for each note and session, and the sessions long over by one for each note.
+
+    Nobody may append meanwhile: it would be replaced as well.
+    """
+    table.add(_arrow_of(_rolled_up(_reads_in(table.to_arrow()))), mode="overwrite")
 
 
 def _rolled_up(rows: Iterable[tuple[Key, Reads]]) -> Tally:

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from stilltrue.errors import StoreTrouble
 from stilltrue.event import Event
+from store.comparing import all_events
+from store.current import CurrentLog
 from store.durable import ProcessLock
-from store.engine import Table, connect, load, read
+from store.engine import Table, connect, load
+from store.naming import META
 from store.opening import open_log
-from store.rows import EVENT_COLUMNS, events_of
-from store.schema import META
+from store.schema import UPGRADES, Upgrade, newest
 from store.trouble import explained
+from store.upgrading import upgrade
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
     """A store that is there: its folder, its log, the lock of its writers, and that of its upkeep.
 
-    While `upkeep` is held no process compacts or cleans up, so that no file that a version names goes away.
+    While `upkeep` is held no process compacts, cleans up or puts another log in the place of this one, so that no
+    file that a version names goes away.
     """
 
     folder: Path
-    table: Table
+    log: CurrentLog
     writers: ProcessLock
     upkeep: ProcessLock
+
+    @property
+    def table(self) -> Table:
+        return self.log.table
 
     @property
     def dataset(self) -> Path:
@@ -36,8 +44,7 @@ class Whole:
     def events(self) -> list[Event]:
         """Every event of one version of the log, in log order. Servers may go on meanwhile."""
         with explained(self.folder, "to be read"):
-            query = self.table.search().where("body IS NOT NULL").select(list(EVENT_COLUMNS))
-            return sorted(events_of(read(self.table, query.to_arrow)), key=lambda event: event.id)
+            return self.log.read(all_events)
 
     @contextmanager
     def at_rest(self) -> Iterator[Table]:
@@ -48,19 +55,26 @@ class Whole:
             yield table
 
 
-def open_whole(location: str | Path, *, lock_timeout_s: float = 30.0) -> Whole:
-    """Opens the store that is in this folder. Raises StoreTrouble where there is none: nothing is created."""
+def open_whole(
+    location: str | Path, *, lock_timeout_s: float = 30.0, upgrades: Mapping[int, Upgrade] = UPGRADES
+) -> Whole:
+    """Opens the store that is in this folder, upgraded where it is of an older schema.
+
+    Raises StoreTrouble where there is none: nothing is created.
+    """
     if "://" in str(location):
         raise StoreTrouble(
             f"The store {location} is not in a folder of this machine, and this command works on folders.",
-            "Run it where the store is a folder, or use what the object storage offers.",
+            "Export it, import the lines into a folder, and run the command there. To have the outcome on object "
+            "storage, export and import again into a new prefix, and delete the old one with all its versions.",
         )
     folder = Path(location).expanduser().absolute()
     if not (folder / META).is_file():
         raise StoreTrouble(f"There is no store at {folder}.", "Name the folder that holds store.json.")
     load()
     with explained(folder, "to open"):
-        writers = ProcessLock(folder / "write.lock", lock_timeout_s)
+        writers, upkeep = (ProcessLock(folder / f"{name}.lock", lock_timeout_s) for name in ("write", "upkeep"))
+        upgrade(folder, writers, upkeep, upgrades)
         with writers.held():
-            _, table = open_log(folder)
-        return Whole(folder, table, writers, ProcessLock(folder / "upkeep.lock", lock_timeout_s))
+            database, _ = open_log(folder, newest(upgrades))
+        return Whole(folder, CurrentLog(folder, writers, database, newest(upgrades)), writers, upkeep)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from buckets import CREDENTIALS, Bucket, serving
 from hypothesis import settings
 from keepers import Teller
 
@@ -63,3 +64,12 @@ def real_model() -> Embedder:
 def knowing(real_model: Embedder) -> Teller:
     """A keeper over a store in memory, with the real embedder."""
     return Teller(embedder=real_model)
+
+
+@pytest.fixture(scope="session")
+def bucket() -> Iterator[Bucket]:
+    """An object storage of this machine, with the keys to it in the environment."""
+    with pytest.MonkeyPatch.context() as patch, serving() as made:
+        for name, value in CREDENTIALS.items():
+            patch.setenv(name, value)
+        yield made

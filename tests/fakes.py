@@ -52,6 +52,20 @@ class FakeEmbedder:
         ]
 
 
+class OtherModel(FakeEmbedder):
+    """Another stand-in: 96 dimensions, along which the words lie otherwise, and a window of 50 words."""
+
+    fingerprint = Fingerprint(model="fake-other", sha256="1" * 64, dimension=96)
+
+    def pieces(self, text: str) -> list[str]:
+        """Slices of at most 50 words."""
+        return cut(text, 50, lambda part: len(part.split()))
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(len(texts), 96), unit rows: nothing before the last 64 numbers."""
+        return np.pad(super().embed(texts)[:, ::-1], ((0, 0), (32, 0)))
+
+
 def _words(text: str) -> list[NDArray[np.float32]]:
     axes = np.eye(64, dtype=np.float32)
     return [axes[zlib.crc32(word.encode()) % 64] for word in _WORD.findall(text.lower())]

@@ -88,6 +88,7 @@ def test_every_key_can_be_given_in_all_three_ways(toml: Callable[[str], Path]) -
         other = {bool: "false" if key.default else "true", int: "7", float: "1.0"}.get(key.check.kind)
         words = {"engine": "none", "log_level": "error", "zone": "Europe/Berlin", "confirm": "elicit"}
         words |= {"era": "handshake", "allowed_origins": "https://app.example.com", "body_limit_bytes": "4096"}
+        words |= {"endpoint": "https://storage.example.com"}
         other = words.get(key.name) or other or "event"
         spelled = other if key.check.kind is not str else f'"{other}"'
         by_file = load(environ={}, file=toml(f"[{key.section}]\n{key.name} = {spelled}"))
@@ -136,9 +137,16 @@ def test_an_unknown_variable_or_flag_is_refused_with_the_nearest() -> None:
         ("recall.mmr_lambda", "nan", "a number from 0 to 1, not nan"),
         ("store.lock_timeout_s", "inf", "a number from 0 to 3600, not inf"),
         ("store.lock_timeout_s", "0x1" + "0" * 300, "a number from 0 to 3600, not 172184794"),
-        ("store.uri", '"s3://bucket"', "a folder on this machine, not 's3://bucket'"),
+        (
+            "store.uri",
+            '"gs://bucket"',
+            "a folder on this machine, s3://BUCKET/PREFIX or db://NAME, not 'gs://bucket'",
+        ),
+        ("store.uri", '"s3://key:secret@bucket/x"', "a folder on this machine, s3://BUCKET/PREFIX or db://NAME"),
+        ("store.uri", '"s3://bucket/x?versions"', "a folder on this machine, s3://BUCKET/PREFIX or db://NAME"),
+        ("store.endpoint", '"storage.example.com"', "a URL such as https://storage.example.com, or empty"),
         ("store.uri", '"~nobody-has-this-name/x"', "a folder on this machine"),
-        ("store.uri", "[1, 2]", "a folder on this machine, not [1, 2]"),
+        ("store.uri", "[1, 2]", "a folder on this machine, s3://BUCKET/PREFIX or db://NAME, not [1, 2]"),
         ("embedding.engine", '"fake"', "one of auto, onnx, sentence-transformers, none, not 'fake'"),
         ("embedding.allow_download", '"yes"', "true or false, not 'yes'"),
         ("memory.zone", '"Europe/Berln"', "an IANA time zone such as UTC or Europe/Berlin, not 'Europe/Berln'"),
@@ -234,6 +242,14 @@ def test_the_store_lies_in_the_users_data_folder_unless_told(nobody: Path, tmp_p
     assert load(environ={}).store.folder().parts[-2:] == ("stilltrue", "local")
     assert load({"store.uri": "~/mine"}, {}).store.folder() == nobody / "mine"
     assert load({"store.uri": "mine"}, {}).store.folder() == tmp_path / "mine"
+    assert load({"store.uri": "mine"}, {}).store.location() == str(tmp_path / "mine")
+
+
+@pytest.mark.parametrize("uri", ["s3://bucket", "s3://my.bucket-1/team/memory", "s3://bucket/x/", "db://memories"])
+def test_a_store_need_not_be_a_folder(uri: str) -> None:
+    """A uri is kept as it is but for a slash at its end; it is no path, and nothing of it is resolved."""
+    store = load({"store.uri": uri}, {}).store
+    assert (store.remote, store.location()) == (True, uri.rstrip("/"))
 
 
 def test_a_subject_is_kept_in_its_one_spelling() -> None:

@@ -45,7 +45,7 @@ def everything(folder: Path) -> bytes:
 def numbers_of(teller: Teller, note_id: str) -> list[bytes]:
     """The vector and the sketch of a note, and the digest of its text, as bytes that a file may hold."""
     where = f"id = '{note_id}'"
-    (row,) = teller.store._table.search().where(where).to_arrow().to_pylist()  # type: ignore[attr-defined]
+    (row,) = teller.store._place.table.search().where(where).to_arrow().to_pylist()  # type: ignore[attr-defined]
     return [np.asarray(row["vector"], np.float32).tobytes(), row["sketch"], row["digest"].encode()]
 
 
@@ -65,7 +65,7 @@ def test_the_words_are_nowhere_wherever_they_stood(folder: Path, position: str, 
     for number in range(after):
         teller.note(f"fact {number} about walking", subjects=["hills"], cues=["when walking"])
     if compacted:
-        teller.store._table.optimize()  # type: ignore[attr-defined]
+        teller.store._place.table.optimize()  # type: ignore[attr-defined]
     numbers = numbers_of(teller, note_id)
     assert holding(folder)
     assert numbers[0] in everything(folder)
@@ -141,6 +141,7 @@ def test_backups_and_set_aside_files_are_cleaned_as_well(folder: Path, tmp_path:
     (folder / "set-aside" / "log").mkdir(parents=True)
     (folder / "set-aside" / "log" / "torn.lance").write_bytes(SECRET.encode())
     (folder / "briefing.json").write_bytes(SECRET.encode())
+    (folder / "log.lance" / "data" / ".tmpvCkPU8").write_bytes(SECRET.encode())
     erased(folder, note_id)
     assert (holding(folder), bool(holding(tmp_path / "copy"))) == ([], True)
     erased(folder, note_id, "--backup", tmp_path / "copy")
@@ -217,7 +218,7 @@ MOMENTS = [
     ("_forget", True),
     ("index_columns", True),
     ("_purge", False),
-    ("_clean_up", True),
+    ("clean_up", True),
 ]
 
 

@@ -25,8 +25,8 @@ from stilltrue.event import Erased, Event, Remembered
 from stilltrue.lifecycle import Status, fold
 from stilltrue.note import LinkKind, Note
 from store.ephemeral import EphemeralStore
+from store.port import Embedded
 from tools.answers import Recalled
-from tools.keeper import Embedded
 from tools.lookup import entry, find
 
 examples = partial(settings, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -20,16 +20,23 @@ from store.ephemeral import EphemeralStore
 from store.lance import open_store
 from store.port import Count, Entry, Fingerprint, Store, Vector, Way
 
-ADAPTERS = ["memory", "lance"]
+ADAPTERS = ["memory", "folder", pytest.param("s3", marks=pytest.mark.slow)]
 
 
-def opened(adapter: str, folder: Path) -> Store:
-    return EphemeralStore() if adapter == "memory" else open_store(str(folder))
+def opened(request: pytest.FixtureRequest, folder: Path) -> Store:
+    match request.param:
+        case "memory":
+            return EphemeralStore()
+        case "folder":
+            return open_store(str(folder))
+    bucket = request.getfixturevalue("bucket")
+    made: Store = bucket.store(bucket.prefix())
+    return made
 
 
 @pytest.fixture(params=ADAPTERS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made = opened(request.param, tmp_path / "store")
+    made = opened(request, tmp_path / "store")
     yield made
     made.close()
 

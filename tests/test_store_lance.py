@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,10 +73,10 @@ def test_a_location_that_is_a_file_is_refused(tmp_path: Path) -> None:
             open_store(str(location))
 
 
-def test_a_location_on_no_disk_is_refused_for_now() -> None:
-    """Another kind of place is not taken for a folder with an odd name."""
-    with pytest.raises(StoreTrouble, match="not on this machine"):
-        open_store("s3://bucket/store")
+def test_a_location_of_an_unknown_sort_is_refused() -> None:
+    """It is not taken for a folder with an odd name."""
+    with pytest.raises(StoreTrouble, match="of a sort that is not known"):
+        open_store("gs://bucket/store")
 
 
 FULL = """
@@ -104,6 +106,46 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_half_written(folder: Path) -
     assert "nothing was" in said
     assert "Free some space" in said
     assert said.endswith("['A', 'C']\n")
+
+
+SMALL_DISK = """
+import sys
+from stilltrue.errors import StoreTrouble
+from entries import note, write
+from store.lance import open_store
+from store.port import Entry
+store = open_store(sys.argv[1])
+stored = []
+try:
+    for number in range(10_000):
+        with store.writing():
+            store.append([Entry(note(f"n{number:04}", "many words " * 2_000), f"n{number:04}")])
+        stored.append(f"n{number:04}")
+except StoreTrouble as trouble:
+    print(trouble)
+print(sorted(set(store.near_ids("", limit=10_000)) ^ set(stored)))
+open(sys.argv[2], "w").close()  # the ballast goes, and with it there is room again
+store.tend()
+write(store, "z")
+print(store.near_ids("z"))
+"""
+
+
+def test_a_small_disk_that_fills_up_holds_exactly_what_was_acknowledged(tmp_path: Path) -> None:
+    """On a real file system of six megabytes, where whoever runs this may mount one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = shutil.which("mount")
+    options = ["-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)]
+    if mount is None or subprocess.run([mount, *options], capture_output=True).returncode:
+        pytest.skip("no right to mount a file system; the test above fills a file instead")
+    try:
+        (disk / "ballast").write_bytes(b"x" * 3_000_000)
+        said, _ = elsewhere(SMALL_DISK, disk / "store", disk / "ballast").communicate()
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    assert "Free some space" in said
+    assert said.splitlines()[-2:] == ["[]", "['z']"]
 
 
 def test_a_store_of_a_newer_schema_is_refused_untouched(folder: Path) -> None:
@@ -146,7 +188,7 @@ def test_a_store_whose_creation_was_interrupted_is_finished(folder: Path) -> Non
     (folder / "store.json").unlink()
     store = open_store(str(folder))
     write(store, "A")
-    assert len(store._table.list_indices()) == 9
+    assert len(store._place.table.list_indices()) == 9
 
 
 def test_the_vector_space_outlives_the_process(folder: Path) -> None:

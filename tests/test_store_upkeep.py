@@ -14,7 +14,7 @@ from filelock import FileLock
 from logtext import day
 from processes import ids_in
 
-from store.engine import fragments
+from store.engine import fragments, unindexed
 from store.lance import LanceStore, open_store
 from store.port import Count
 from store.upkeep import Upkeep, retained
@@ -34,13 +34,13 @@ def store(folder: Path) -> Iterator[LanceStore]:
 
 def test_upkeep_bounds_the_fragments_and_loses_nothing(store: LanceStore, folder: Path) -> None:
     """However many single writes there were, a read has few pieces to look at, and finds everything."""
-    hurried = Upkeep(folder, store._table, store._lock, store._syncer, rest=0)
+    hurried = Upkeep(folder, store._place.table, store._place.writers, store._place.log.now().syncer, rest=0)
     events = [note(f"n{number:03}", f"word{number} nine") for number in range(150)]
     for entry in entries_of(events, vectors=False):
         with store.writing():
             store.append([entry])
         hurried.tend()
-        assert fragments(store._table) <= 16
+        assert fragments(store._place.table) <= 16
     assert len(store.chains_of([event.id for event in events])) == 150
     assert len(store.by_text("nine", ["team"], 1_000)) == 150
     assert [hit.note_id for hit in store.by_text("word42", None, 5)] == ["n042"]
@@ -48,7 +48,7 @@ def test_upkeep_bounds_the_fragments_and_loses_nothing(store: LanceStore, folder
 
 def test_upkeep_bounds_the_files_once_the_writing_is_over(store: LanceStore, folder: Path) -> None:
     """What a burst of writes left is cleaned up by the rounds after it, which end by themselves."""
-    hurried = Upkeep(folder, store._table, store._lock, store._syncer, rest=0)
+    hurried = Upkeep(folder, store._place.table, store._place.writers, store._place.log.now().syncer, rest=0)
     write(store, *(f"n{number:03}" for number in range(120)))
     versions, deadline = folder / "log.lance" / "_versions", monotonic() + 60
     while sum(1 for _ in versions.iterdir()) > 65:
@@ -57,18 +57,28 @@ def test_upkeep_bounds_the_files_once_the_writing_is_over(store: LanceStore, fol
         hurried.tend()
 
 
+def test_upkeep_indexes_what_came_in_one_append(store: LanceStore, folder: Path) -> None:
+    """An import is one fragment, however large: without an index every read would look through all of it."""
+    with store.writing():
+        store.append(entries_of([note(f"n{number:04}", f"word{number}") for number in range(1_001)], vectors=False))
+    assert unindexed(store._place.table) > 1_000
+    store.tend()
+    assert unindexed(store._place.table) == 0
+    assert [hit.note_id for hit in store.by_text("word42", None, 5)] == ["n0042"]
+
+
 def test_upkeep_rests_in_proportion_to_its_work(store: LanceStore, folder: Path) -> None:
     """While it rests a dozen appends more are left to wait; so many that reads would suffer are not."""
-    resting = Upkeep(folder, store._table, store._lock, store._syncer, rest=1e9)
+    resting = Upkeep(folder, store._place.table, store._place.writers, store._place.log.now().syncer, rest=1e9)
     write(store, *(f"n{number:02}" for number in range(20)))
     resting.tend()
-    compacted = fragments(store._table)
+    compacted = fragments(store._place.table)
     write(store, *(f"m{number:02}" for number in range(20)))
     resting.tend()
-    assert (compacted, fragments(store._table)) == (1, 21)
+    assert (compacted, fragments(store._place.table)) == (1, 21)
     write(store, *(f"o{number:03}" for number in range(110)))
     resting.tend()
-    assert fragments(store._table) <= 2
+    assert fragments(store._place.table) <= 2
 
 
 def test_upkeep_that_is_under_way_elsewhere_is_left_to_it(store: LanceStore, folder: Path) -> None:
@@ -103,22 +113,21 @@ def test_a_compaction_that_takes_too_long_is_given_up_and_given_longer(
     store: LanceStore, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It ends at its limit, loses nothing, and comes to its end in one of the next attempts."""
-    hurried = Upkeep(folder, store._table, store._lock, store._syncer)
+    hurried = Upkeep(folder, store._place.table, store._place.writers, store._place.log.now().syncer)
     hurried._limit_s = 0.001
     write(store, *(f"n{number:02}" for number in range(20)))
     hurried.tend()
     assert "given up" in caplog.text
-    while fragments(store._table) > 1:
+    while fragments(store._place.table) > 1:
         hurried.tend()
     assert len(ids_in(store)) == 20
 
 
-def test_what_killed_compactions_left_behind_is_cleaned_up(
-    store: LanceStore, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", [f"{'1' * 24}{'a' * 26}.lance", ".tmpvCkPU8"])
+def test_what_killed_compactions_left_behind_is_cleaned_up(store: LanceStore, folder: Path, name: str) -> None:
     """A file that no version names goes when a compaction can be sure that nobody is about to commit it."""
     write(store, "A")
-    litter = folder / "log.lance" / "data" / f"{'1' * 24}{'a' * 26}.lance"
+    litter = folder / "log.lance" / "data" / name
     litter.write_bytes(bytes(2 << 20))
     write(store, *(f"n{number:02}" for number in range(40)))
     store.tend()
@@ -145,7 +154,7 @@ def test_reads_go_on_while_versions_are_compacted_and_cleaned_up(store: LanceSto
     reader.start()
     for number in range(10):
         write(other, *(f"r{number}{index}" for index in range(4)))
-        other._table.optimize(cleanup_older_than=timedelta(milliseconds=1))
+        other._place.table.optimize(cleanup_older_than=timedelta(milliseconds=1))
     over.set()
     reader.join()
     assert failures == []
@@ -159,7 +168,7 @@ def test_counts_are_rolled_up_and_stay_the_same(folder: Path) -> None:
         store.usage.flush()
         store.tend()
     assert store.usage.counts(["A"], "s0")["A"] == Count(34, 100, day(99), day(99))
-    assert store._usage._table.count_rows() <= 6 + 2 * 33
+    assert store.usage._table.count_rows() <= 6 + 2 * 33
 
 
 def test_counts_of_sessions_long_over_are_kept_in_all_only(folder: Path) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from stilltrue.event import Remembered
 from stilltrue.note import Note, content_hash
-from store.port import Embedder, Way
-from tools.keeper import Embedded, Keeper
+from store.port import Embedded, Embedder, Way
+from tools.attempts import attempts
+from tools.keeper import Keeper
 from tools.lookup import entry
 
 
@@ -28,5 +29,6 @@ def append_notes(keeper: Keeper, notes: Sequence[Note], embedder: Embedder) -> N
         embedded = Embedded(own.vector, own.sketch, ways)
         digest = content_hash(note.text, note.subjects, note.klass)
         entries.append(entry(Remembered(note), None, embedded, digest))
-    with keeper.store.writing():
-        keeper.store.append(entries)
+    for attempt in attempts(keeper):
+        with attempt:
+            keeper.store.append(entries)

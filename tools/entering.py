@@ -14,7 +14,7 @@ from stilltrue.errors import StoreTrouble
 from stilltrue.lifecycle import Member
 from stilltrue.ranking import Candidate, Recency, relevance, score
 from stilltrue.words import telling
-from store.port import ChainRecord, Count, Encoded, Hit, Reranker, Vector
+from store.port import ChainRecord, Count, Embedder, Encoded, Hit, Reranker, Vector
 from tools.keeper import Keeper
 
 _DAY = timedelta(days=1)
@@ -57,6 +57,7 @@ def search(keeper: Keeper, asked: str, subjects: Collection[str]) -> tuple[Hits,
     """What both channels find; where one cannot answer, what the other does, and why."""
     scope = subjects or None
     query: Encoded | None = None
+    embedder: Embedder | None = None
     by_vector: Sequence[Hit] = ()
     by_text: Sequence[Hit] = ()
     problems = []
@@ -68,12 +69,15 @@ def search(keeper: Keeper, asked: str, subjects: Collection[str]) -> tuple[Hits,
             by_vector = keeper.store.by_vector(query.vector, scope, keeper.candidates)
     except Exception as trouble:
         problem = f"the search by meaning failed: {trouble}"
-    if problem:
-        problems.append(f"searched by words only, since {problem}")
     try:
         by_text = keeper.store.by_text(telling(asked[:_WORDS]), scope, keeper.candidates)
     except StoreTrouble as trouble:
         problems.append(f"the search by words failed: {trouble}")
+    # What was found by words has vectors too, which are compared with the query's: all have to be of one space.
+    if embedder is not None and query is not None and keeper.store.fingerprint != embedder.fingerprint:
+        query, by_vector, problem = None, (), "the store was re-embedded at this moment with another model"
+    if problem:
+        problems.insert(0, f"searched by words only, since {problem}")
     reranker = keeper.reranking.get() if keeper.reranking else None
     if keeper.reranking and reranker is None:
         problems.append(f"not reranked, since {keeper.reranking.problem or 'the cross-encoder is still loading'}")

@@ -9,6 +9,7 @@ from stilltrue.errors import Refused
 from stilltrue.event import Outcome
 from tools import intake
 from tools.answers import Answer, Rated
+from tools.attempts import attempts
 from tools.keeper import Keeper
 from tools.lookup import Found, entry, find
 
@@ -26,16 +27,17 @@ def feedback(keeper: Keeper, note_ids: Sequence[str], outcome: str) -> Answer:
             f"outcome is {outcome!r}; it is helped or misled.",
             "helped: the answer used the note and was right. misled: the note led it astray.",
         )
-    with keeper.store.writing():
-        found = find(keeper, ids)
-        latest = found.latest
-        entries = []
-        for note_id in ids:
-            stamp = keeper.stamp(latest)
-            latest = stamp.at
-            rated = event.Rated(stamp.id, stamp.at, note_id, Outcome(said))
-            entries.append(entry(rated, _alone(found, note_id)))
-        keeper.store.append(entries)
+    for attempt in attempts(keeper):
+        with attempt:
+            found = find(keeper, ids)
+            latest = found.latest
+            entries = []
+            for note_id in ids:
+                stamp = keeper.stamp(latest)
+                latest = stamp.at
+                rated = event.Rated(stamp.id, stamp.at, note_id, Outcome(said))
+                entries.append(entry(rated, _alone(found, note_id)))
+            keeper.store.append(entries)
     data = Rated(ids, said)
     return Answer(f"Noted: {', '.join(f'[{note_id}]' for note_id in ids)} {said}.", data)
 

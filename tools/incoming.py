@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from stilltrue.event import Event, Remembered, Revoked
+from stilltrue.event import Event, Remembered, meant_by
 from stilltrue.exchange import Numbered, linked
 from stilltrue.note import Note, content_hash
-from store.port import Entry
-from tools.keeper import Embedded, Keeper
+from store.port import Embedded, Entry
+from tools.attempts import attempts
+from tools.keeper import Keeper
 
 Progress = Callable[[int, int], None]
 """Told how many of how many texts have been embedded."""
@@ -36,10 +37,11 @@ def bring(keeper: Keeper, found: Sequence[Numbered], progress: Progress = lambda
     for number, event in enumerate(events):
         embedded[event.id] = _embedded(keeper, event)
         progress(number + 1, len(events))
-    with keeper.store.writing():
-        known = keeper.store.events()
-        linked(found, known)
-        keeper.store.append(entries(known, events, embedded))
+    for attempt in attempts(keeper):
+        with attempt:
+            known = keeper.store.events()
+            linked(found, known)
+            keeper.store.append(entries(known, events, embedded))
     notes = sum(isinstance(event, Remembered) for event in events)
     return Brought(len(events), notes, next((each.problem for each in embedded.values() if each.problem), None))
 
@@ -74,12 +76,8 @@ def entries(known: Iterable[Event], events: Sequence[Event], embedded: dict[str,
 
 
 def _embedded(keeper: Keeper, event: Event) -> Embedded:
-    match event:
-        case Remembered(note=note) if note.text:
-            return keeper.embedded(note.text, note.cues)
-        case Revoked(reason=reason) if reason:
-            return keeper.embedded(reason)
-    return Embedded()
+    text, cues = meant_by(event)
+    return keeper.embedded(text, cues) if text else Embedded()
 
 
 class _Chains:

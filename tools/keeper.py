@@ -10,10 +10,9 @@ from typing import Protocol
 from stilltrue.budget import TokenCounter, estimate_tokens
 from stilltrue.classes import DEFAULT_CLASS, Classes
 from stilltrue.ids import Stamp
-from stilltrue.late import Sketch
 from stilltrue.ranking import Policy
 from stilltrue.voice import Voice
-from store.port import Embedder, Encoded, Reranker, Store, Vector, Way
+from store.port import Embedded, Embedder, Encoded, Reranker, Store, Way
 
 
 class Embedding(Protocol):
@@ -62,21 +61,12 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
-    """A text as the store keeps it to be found: its first piece, further ways to it, and why it has no vector."""
-
-    vector: Vector | None = None
-    sketch: Sketch | None = None
-    ways: tuple[Way, ...] = ()
-    problem: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Keeper:
     """Everything a verb may use, built once by the composition root.
 
     `clock` gives the moment (UTC) and `stamp` a fresh id and time, later than the moment it is given.
-    `embed_wait_s` is how long a write waits for a model that is still loading; a read never does.
+    `embed_wait_s` is how long a write waits for a model that is still loading; a read never does. `write_patience_s`
+    is how long a write that loses the race against other processes is tried again.
     """
 
     store: Store
@@ -96,6 +86,7 @@ class Keeper:
     candidates: int = 50
     refresh_floor_s: float = 60.0
     embed_wait_s: float = 30.0
+    write_patience_s: float = 30.0
 
     def embedder(self, wait_s: float = 0.0) -> tuple[Embedder | None, str | None]:
         """The embedder if its vectors may be used with this store, or why not.
@@ -108,7 +99,7 @@ class Keeper:
         if not self.store.adopt(embedder.fingerprint):
             return None, (
                 f"the store's vectors are of {self.store.fingerprint}, the configured model is "
-                f"{embedder.fingerprint}; configure that model again or start a new store"
+                f"{embedder.fingerprint}; run `stilltrue reembed` with it, or configure that model again"
             )
         return embedder, None
 
@@ -117,12 +108,17 @@ class Keeper:
         embedder, problem = self.embedder(self.embed_wait_s)
         if embedder is None:
             return Embedded(ways=tuple(Way("cue", cue, None) for cue in cues), problem=problem)
-        pieces = embedder.pieces(text)
-        encoded = embedder.encode([*pieces, *cues])
-        if self.policy.late_share == 0:
-            encoded = [Encoded(each.vector) for each in encoded]
-        # Full text finds the whole note in one row, so a piece carries a vector and no words of its own.
-        parts, about = encoded[1 : len(pieces)], encoded[len(pieces) :]
-        ways = [Way("piece", "", each.vector, each.sketch) for each in parts]
-        ways += [Way("cue", cue, each.vector, each.sketch) for cue, each in zip(cues, about, strict=True)]
-        return Embedded(encoded[0].vector, encoded[0].sketch, tuple(ways))
+        return embed(embedder, text, cues, sketches=self.policy.late_share > 0)
+
+
+def embed(embedder: Embedder, text: str, cues: tuple[str, ...] = (), *, sketches: bool = True) -> Embedded:
+    """The text and its cues in the vector space of this embedder, with sketches of their tokens or without."""
+    pieces = embedder.pieces(text)
+    encoded = embedder.encode([*pieces, *cues])
+    if not sketches:
+        encoded = [Encoded(each.vector) for each in encoded]
+    # Full text finds the whole note in one row, so a piece carries a vector and no words of its own.
+    parts, about = encoded[1 : len(pieces)], encoded[len(pieces) :]
+    ways = [Way("piece", "", each.vector, each.sketch) for each in parts]
+    ways += [Way("cue", cue, each.vector, each.sketch) for cue, each in zip(cues, about, strict=True)]
+    return Embedded(encoded[0].vector, encoded[0].sketch, tuple(ways))

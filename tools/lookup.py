@@ -11,8 +11,8 @@ from stilltrue.errors import Refused
 from stilltrue.event import Event, Remembered
 from stilltrue.ids import LENGTH
 from stilltrue.lifecycle import STATES, Member, Status, Step, is_legal
-from store.port import ChainRecord, Entry, Log
-from tools.keeper import Embedded, Keeper
+from store.port import ChainRecord, Embedded, Entry, Log
+from tools.keeper import Keeper
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from stilltrue.lifecycle import STATES, Member, Status, Step
 from stilltrue.note import Link, LinkKind, Note, content_hash
 from tools import intake, near
 from tools.answers import Answer, NoteView, Remembered, note_view
+from tools.attempts import attempts
 from tools.keeper import Keeper
 from tools.lookup import Found, entry, find, require
 
@@ -75,20 +76,21 @@ def remember(
     around = near.nearby(keeper, said, embedded.vector, draft.subjects, apart_from=[link.to for link in links])
     rivals = _same_attribute(keeper, draft)
 
-    with store.writing():
-        if earlier := repeated(keeper, request, said, links):
-            return _already(keeper, earlier, f"this request ({request!r})")
-        twins = [twin(keeper, note_id) for note_id in store.by_digest(digest)]
-        for each in twins:
-            if each.member.status in STILL_SAID and identical(each.member, draft, links):
-                return _already(keeper, each, "exactly this note")
-        if base_id:
-            base = find(keeper, [base_id])
-            require(Step.REFINE, base.member(base_id), base.chain_of(base_id), keeper)
-        stamp = keeper.stamp(base.latest if base else None)
-        note = replace(draft, id=stamp.id, recorded_at=stamp.at)
-        remembered = event.Remembered(note, links, None, request)
-        store.append([entry(remembered, base, embedded, digest)])
+    for attempt in attempts(keeper):
+        with attempt:
+            if earlier := repeated(keeper, request, said, links):
+                return _already(keeper, earlier, f"this request ({request!r})")
+            twins = [twin(keeper, note_id) for note_id in store.by_digest(digest)]
+            for each in twins:
+                if each.member.status in STILL_SAID and identical(each.member, draft, links):
+                    return _already(keeper, each, "exactly this note")
+            if base_id:
+                base = find(keeper, [base_id])
+                require(Step.REFINE, base.member(base_id), base.chain_of(base_id), keeper)
+            stamp = keeper.stamp(base.latest if base else None)
+            note = replace(draft, id=stamp.id, recorded_at=stamp.at)
+            remembered = event.Remembered(note, links, None, request)
+            store.append([entry(remembered, base, embedded, digest)])
 
     events = [*(each for _, record in base.pairs for each in record.events)] if base else []
     chain = chains([*events, remembered], max(keeper.clock(), stamp.at))[0]

@@ -13,6 +13,7 @@ from stilltrue.note import RETIRING, Link, LinkKind, Note, content_hash
 from stilltrue.requirement import binds
 from tools import intake, near
 from tools.answers import Answer, NoteView, Superseded, note_view
+from tools.attempts import attempts
 from tools.keeper import Keeper
 from tools.lookup import Found, entry, find, require
 from tools.remember import STILL_SAID, holding, identical, repeated, twin
@@ -57,22 +58,23 @@ def supersede(
     digest = content_hash(said, draft.subjects, draft.klass)
     embedded = keeper.embedded(said)
 
-    with store.writing():
-        if earlier := repeated(keeper, request, said, links):
-            return _already(keeper, earlier, f"this request ({request!r})")
-        found = find(keeper, ids)
-        for each in [twin(keeper, note_id) for note_id in store.by_digest(digest)]:
-            if each.member.status in STILL_SAID and identical(each.member, draft, links):
-                return _already(keeper, each, "exactly this note, replacing exactly these,")
-        for note_id in ids:
-            member = found.member(note_id)
-            require(Step.SUPERSEDE, member, found.chain_of(note_id), keeper, allow_fork=allow_fork)
-        for member in all_replaced(found, ids):
-            refuse_silent_lift(member, draft, keeper, lifts_requirement and why is not None)
-        stamp = keeper.stamp(found.latest)
-        note = replace(draft, id=stamp.id, recorded_at=stamp.at)
-        remembered = event.Remembered(note, links, why, request)
-        store.append([entry(remembered, found, embedded, digest)])
+    for attempt in attempts(keeper):
+        with attempt:
+            if earlier := repeated(keeper, request, said, links):
+                return _already(keeper, earlier, f"this request ({request!r})")
+            found = find(keeper, ids)
+            for each in [twin(keeper, note_id) for note_id in store.by_digest(digest)]:
+                if each.member.status in STILL_SAID and identical(each.member, draft, links):
+                    return _already(keeper, each, "exactly this note, replacing exactly these,")
+            for note_id in ids:
+                member = found.member(note_id)
+                require(Step.SUPERSEDE, member, found.chain_of(note_id), keeper, allow_fork=allow_fork)
+            for member in all_replaced(found, ids):
+                refuse_silent_lift(member, draft, keeper, lifts_requirement and why is not None)
+            stamp = keeper.stamp(found.latest)
+            note = replace(draft, id=stamp.id, recorded_at=stamp.at)
+            remembered = event.Remembered(note, links, why, request)
+            store.append([entry(remembered, found, embedded, digest)])
 
     events = [each for _, record in found.pairs for each in record.events]
     chain = chains([*events, remembered], max(keeper.clock(), stamp.at))[0]
