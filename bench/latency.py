@@ -53,6 +53,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SIZES = (1_000, 10_000)
 QUERIES, COMMITS = ("search", "count_rows", "to_arrow"), ("add",)
 AFTER = ", after a write"
+AMID = ", amid writes"
 EVERYBODY = ", no subject"
 RAW = "raw append and fsync"
 _WARM = 4
@@ -106,6 +107,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench latency", description=__doc__)
     parser.add_argument("--notes", type=int, nargs="+", default=SIZES, help="sizes of the store (default 1000 10000)")
     parser.add_argument("--runs", type=int, default=25, help="calls of each verb (default 25)")
+    parser.add_argument("--single", type=int, default=0, help="notes of each size that are written one by one")
     parser.add_argument("--profile", action="store_true", help="and where the time of recall goes")
     parser.add_argument("--seed", type=int, default=0, help="for what the store holds (default 0)")
     options = parser.parse_args(argv)
@@ -114,12 +116,13 @@ def main(argv: Sequence[str]) -> int:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary) / "store"
             # In a process of its own, so that what filling takes is not in the memory that is reported.
-            command = [sys.executable, "-m", "bench.latency_fill", str(folder), str(notes), str(options.seed)]
+            numbers = (notes, options.seed, min(options.single, notes))
+            command = [sys.executable, "-m", "bench.latency_fill", str(folder), *map(str, numbers)]
             subprocess.run(command, cwd=ROOT, check=True)
             with counting() as counts:
                 stage = Stage(folder, options.seed)
                 watch = Watch(counts)
-                _measure(watch, stage, folder, notes, options.runs)
+                _measure(watch, stage, folder, notes, options.runs, amid=bool(options.single))
                 sizes.append(_told(watch.verbs, notes, options.runs))
             if options.profile:
                 profiled(stage.keeper, queries(), _subjects(notes))
@@ -149,21 +152,27 @@ def counting() -> Iterator[Counter[str]]:
         yield counts
 
 
-def _measure(watch: Watch, stage: Stage, folder: Path, notes: int, runs: int) -> None:
-    """Reads of a store at rest; then the life of a note by every verb, and reads after it."""
+def _measure(watch: Watch, stage: Stage, folder: Path, notes: int, runs: int, *, amid: bool) -> None:
+    """Reads of a store at rest; then the life of a note by every verb, and reads after it.
+
+    With `amid`, reads of the store as single writes without a pause left it come first, before upkeep had its turn.
+    """
     asked, named = cycle(queries()), cycle(_subjects(notes))
     kept = Kept(model())
     kept.encode([*queries(), *(text for run in range(-_WARM, runs) for text in _texts(run, "kept"))])
     keepers = ((False, stage.keeper), (True, stage.with_policy(Policy(), embedding=AtHand(kept))))
-    for run in range(-_WARM, runs):
-        if run == 0:
-            watch.begin()
-        for embedded, keeper in keepers:
-            query, about = next(asked), next(named)
-            watch("recall", embedded, recall, keeper, query, subjects=[about])
-            watch(f"recall{EVERYBODY}", embedded, recall, keeper, query)
-        watch("constraints", False, constraints, stage.keeper, [next(named)])
-    at_rest = watch.verbs
+    read: dict[str, Timed] = {}
+    for when in (AMID, "") if amid else ("",):
+        for run in range(-_WARM, runs):
+            if run == 0:
+                watch.begin()
+            for embedded, keeper in keepers:
+                query, about = next(asked), next(named)
+                watch(f"recall{when}", embedded, recall, keeper, query, subjects=[about])
+                watch(f"recall{EVERYBODY}{when}", embedded, recall, keeper, query)
+            watch(f"constraints{when}", False, constraints, stage.keeper, [next(named)])
+        stage.store.tend()
+        read |= watch.verbs
     bare = open_store(str(folder / "bare"))
     bare.adopt(kept.fingerprint)
     raw = _raw_append(folder / "bare")
@@ -180,7 +189,7 @@ def _measure(watch: Watch, stage: Stage, folder: Path, notes: int, runs: int) ->
         watch(f"recall{EVERYBODY}{AFTER}", False, recall, stage.keeper, next(asked))
         stage.store.tend()
         bare.tend()
-    watch.verbs = at_rest | watch.verbs
+    watch.verbs = read | watch.verbs
 
 
 def _live(watch: Watch, keeper: Keeper, run: int, about: str, embedded: bool) -> None:

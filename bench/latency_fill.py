@@ -1,6 +1,8 @@
 """Fills a store to a size, without a model: notes with random vectors and sketches, as upkeep leaves them.
 
-python -m bench.latency_fill FOLDER NOTES SEED
+python -m bench.latency_fill FOLDER NOTES SEED SINGLE
+
+The last SINGLE notes are written one by one, with upkeep as it comes to a server that is never left alone.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from datetime import timedelta
 from math import ceil
 from pathlib import Path
 from random import Random
+from time import monotonic
 
 import numpy as np
 
@@ -29,6 +32,7 @@ _REQUIREMENTS, _SUCCESSORS = 0.03, 0.1
 _DAYS = 900.0
 _TOKENS = (8, 40)
 _APPENDS = 20
+_TEND_EVERY_S = 2.0
 
 
 def subject(number: int) -> str:
@@ -36,16 +40,24 @@ def subject(number: int) -> str:
     return f"person {number}"
 
 
-def fill(folder: Path, notes: int, seed: int) -> None:
+def fill(folder: Path, notes: int, seed: int, single: int = 0) -> None:
     """One subject for each hundred notes; three in a hundred are requirements, ten replace an earlier note."""
     store = open_store(str(folder))
     store.adopt(MINILM)
     entries = list(_entries(notes, seed))
-    step = ceil(notes / _APPENDS)
-    for start in range(0, notes, step):
+    at_once, one_by_one = entries[: notes - single], entries[notes - single :]
+    step = ceil(len(at_once) / _APPENDS)
+    for start in range(0, len(at_once), step):
         with store.writing():
-            store.append(entries[start : start + step])
+            store.append(at_once[start : start + step])
     store.tend()
+    tended = monotonic()
+    for entry in one_by_one:
+        with store.writing():
+            store.append([entry])
+        if monotonic() > tended + _TEND_EVERY_S:
+            store.tend()
+            tended = monotonic()
     store.close()
 
 
@@ -82,4 +94,4 @@ def _entries(notes: int, seed: int) -> Iterator[Entry]:
 
 
 if __name__ == "__main__":
-    fill(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    fill(Path(sys.argv[1]), *map(int, sys.argv[2:]))
