@@ -2,7 +2,8 @@
 
 One client writes and recalls in turns, so that upkeep has no rest but what it takes. Files, bytes and waits are
 measured on the way. Now and then the same is done on a second server, whose store stays fresh: what else the machine
-does bears on both. At the end the store is set against a copy that is compacted as far as LanceDB can.
+does bears on both. There is a subject for every twenty notes, in either store: it is the store that grows, and not
+what there is to tell of somebody. At the end the store is set against a copy that is compacted as far as LanceDB can.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ EVERY = 25
 """One in so many writes and recalls is made on the fresh store as well."""
 
 BYTES, SLOWER = 3.0, 1.5
-_HEIGHT, _PEOPLE = 8, 50
+_HEIGHT, _PER_SUBJECT = 8, 20
 _QUIET_S = 15.0
 """Upkeep comes once more when it has been quiet for some ten seconds."""
 
@@ -112,11 +113,12 @@ async def _play(store: Path, options: argparse.Namespace) -> list[Point]:
         for number in range(options.writes):
             if number % step == 0:
                 points.append(Point(number))
-            point, about = points[-1], [f"person {random.randrange(_PEOPLE)}"]
+            point, about = points[-1], _somebody(number, random)
             said, asked = f"{random.choice(texts)} That was number {number}.", random.choice(texts)
             point.write_ms.append(await caller.wait("remember", text=said, subjects=about))
             point.read_ms.append(await caller.wait("recall", query=asked, subjects=about))
             if number % min(EVERY, step) == 0:
+                about = _somebody(number // EVERY, random)
                 point.fresh_write_ms.append(await fresh.wait("remember", text=said, subjects=about))
                 point.fresh_read_ms.append(await fresh.wait("recall", query=asked, subjects=about))
             if number % step == step - 1:
@@ -125,6 +127,10 @@ async def _play(store: Path, options: argparse.Namespace) -> list[Point]:
                 point.kilobytes = _bytes(store) // 1024
         await anyio.sleep(_QUIET_S)
     return points
+
+
+def _somebody(notes: int, random: Random) -> list[str]:
+    return [f"person {random.randrange(notes // _PER_SUBJECT + 1)}"]
 
 
 def _bytes(folder: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from keepers import Teller
 from store.embedding import load_embedder
 from store.lance import open_store
 from store.port import Embedder
+
+# A shell that runs the tests in the background has them ignore SIGINT, and so would every server that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # In continuous integration each property is tried on 500 examples, the same each time, so that what passed once does
 # not fail by chance; elsewhere on what a first try has patience for, and `--hypothesis-profile hunt` looks for more.
