@@ -21,6 +21,7 @@ DATA_FILES = ("locomo_turns", "locomo_questions", "prefeval")
 DEV, TEST = "dev", "test"
 _DAY = timedelta(days=1)
 _APPENDS = 20
+_TURNS = 6
 _NEW_DAYS = 90.0
 _OLD_DAYS = 418.0
 _POOLS = (40, 100)
@@ -183,7 +184,8 @@ def filled(folder: Path, said: Sequence[Said], embedder: Embedder, seed: int) ->
     for start in range(0, len(said), step):
         part = order[start : start + step]
         ids.update(zip(part, stage.fill([said[at] for at in part]), strict=True))
-    stage.store.tend()
+    for _ in range(_TURNS):  # a compaction that takes too long is given up, and given twice as long the next time
+        stage.store.tend()
     return replace(stage.keeper, store=cast(Store, Unread(stage.store))), [ids[at] for at in range(len(said))]
 
 
