@@ -157,13 +157,16 @@ def diverse(scores: Sequence[float], vectors: Sequence[NDArray[np.float32] | Non
 
 
 def _recency(candidates: Sequence[Candidate]) -> NDArray[np.float64]:
-    """0.5 ** (age / half-life), min-max normalised; a class without a half-life does not decay: its term is 1."""
-    lasting = np.array([each.half_life_days is None for each in candidates])
+    """0.5 ** (age / half-life), min-max normalised; a class without a half-life does not decay: its term is 1.
+
+    Beside one that does not decay the terms are taken as they are, from 0 to 1. Stretched, what was said an hour ago
+    would be the least recent of all.
+    """
     raw = [
         1.0 if each.half_life_days is None else math.pow(0.5, max(each.age_days, 0.0) / each.half_life_days)
         for each in candidates
     ]
-    return np.where(lasting, 1.0, normalised(raw))
+    return np.array(raw) if any(each.half_life_days is None for each in candidates) else normalised(raw)
 
 
 def _importance(candidate: Candidate, policy: Policy) -> float:

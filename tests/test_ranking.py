@@ -88,6 +88,15 @@ def test_a_note_that_does_not_decay_is_never_less_recent_than_one_that_does() ->
     assert score([candidate(age_days=3000), candidate(age_days=1)], ONLY_RECENCY) == [1.0, 1.0]
 
 
+def test_what_was_just_said_is_as_recent_as_what_does_not_decay() -> None:
+    """Whatever its class: only what has aged falls behind."""
+    ages = (0.0, 0.1, 14.0, 3000.0)
+    lasting, *fading = score(
+        [candidate(), *(candidate(age_days=age, half_life_days=14) for age in ages)], ONLY_RECENCY
+    )
+    assert fading == pytest.approx([lasting, lasting, lasting / 2, 0.0], rel=0.01)
+
+
 def test_recency_halves_after_the_half_life() -> None:
     """Of the ages 0, one half-life and never, the middle one lies halfway."""
     scores = score([candidate(half_life_days=10, age_days=age) for age in (0, 10, 10**6)], ONLY_RECENCY)
