@@ -13,6 +13,8 @@ from server.briefing import FILE, LIMIT, USAGE, composed, instructions, newest, 
 from server.config import load
 from server.wiring import Home
 
+NO_BRIEFINGS = ("{", "[]", '{"subject": 1}', "\x00" * 100)
+
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HEAVY = ("lancedb", "pyarrow", "onnxruntime", "tokenizers", "numpy")
 
@@ -110,7 +112,7 @@ def test_a_rule_that_ends_makes_the_file_old(tmp_path: Path) -> None:
     assert "rules of now" in instructions(home, datetime(2096, 3, 4, 0, 0, 1, tzinfo=UTC))
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"subject": 1}', "\x00" * 100])
+@pytest.mark.parametrize("content", ["", *(pytest.param(each, marks=pytest.mark.slow) for each in NO_BRIEFINGS)])
 def test_a_file_that_cannot_be_read_is_no_file(tmp_path: Path, content: str) -> None:
     """Whatever became of it, a client is told that there may be rules, and the next upkeep writes it anew."""
     with wire(tmp_path) as client:

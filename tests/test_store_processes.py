@@ -26,6 +26,7 @@ def store(folder: Path) -> Iterator[LanceStore]:
     made.close()
 
 
+@pytest.mark.slow
 def test_four_processes_write_fifty_notes_each_and_none_is_lost(folder: Path) -> None:
     """Every note that a writer was told is stored is in the store, once, while any of them may compact."""
     writers = [elsewhere(WRITER, folder, name, "50") for name in "abcd"]

@@ -128,6 +128,7 @@ def test_a_version_is_kept_however_old_it_is_and_however_long_the_compaction_tak
     assert now + limit - retained(written, now, limit).total_seconds() < written
 
 
+@pytest.mark.slow
 def test_a_compaction_that_takes_too_long_is_given_up_and_given_longer(
     store: LanceStore, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -96,6 +96,7 @@ def leaks(answer: object, asked: object) -> list[str]:
     return [word for word in SECRET.findall(str(answer)) if word.lower() not in own]
 
 
+@pytest.mark.slow
 def test_no_tool_and_no_argument_reaches_another_tenant(two: Two) -> None:
     """Every tool, by every argument: ids, subjects, sessions, names and paths of the victim bring nothing back."""
     tools = {tool["name"]: tool["inputSchema"] for tool in two.intruder.reply("tools/list")["result"]["tools"]}
