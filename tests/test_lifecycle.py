@@ -214,6 +214,16 @@ def test_erasing_a_note_twice_changes_nothing() -> None:
     assert folded(f"{erased}\n-  erased B @9") == "A superseded, B erased"
 
 
+def test_before_the_end_of_its_time_a_note_erased_later_kept_what_it_replaced_superseded() -> None:
+    """What is asked about is the moment, however late the erasure is."""
+    erased = """
+        A  remembered
+        B  remembered updates A until 5
+        -  erased B @9
+    """
+    assert folded(erased, on=3) == "A superseded, B erased"
+
+
 def test_a_successor_revoked_before_its_time_never_replaced_anything() -> None:
     """Nothing happened on day 30, so nothing changes on it."""
     moving = """
