@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from stilltrue.chain import Chain, Telling
@@ -29,7 +29,7 @@ def fate_of(member: Member, chain: Chain, voice: Voice, above: Sequence[str] = (
 
     `above` are the notes that stand right above it: a successor that is the only one there needs no naming.
     """
-    known, why = chain.members, ""
+    why = ""
     match member.status:
         case Status.SUPERSEDED:
             return _superseded(member, chain, voice, above)
@@ -40,7 +40,7 @@ def fate_of(member: Member, chain: Chain, voice: Voice, above: Sequence[str] = (
         case Status.ERASED if member.erased_at:
             return Fate(f"ERASED on {voice.day(member.erased_at)}", "its words were removed for good")
         case Status.UNSETTLED:
-            state, why = "NOT CONFIRMED", _fallen(member, known, voice)
+            state, why = "NOT CONFIRMED", _fallen(member, chain, voice)
         case Status.EXPIRED if member.note.valid_until:
             state = f"EXPIRED on {voice.day(member.note.valid_until)}"
         case Status.PENDING if member.note.valid_from:
@@ -77,10 +77,10 @@ def _superseded(member: Member, chain: Chain, voice: Voice, above: Sequence[str]
     return Fate("WRONG" if wrong else "no longer true", "; ".join(filter(None, said)))
 
 
-def _fallen(member: Member, members: Mapping[str, Member], voice: Voice) -> str:
+def _fallen(member: Member, chain: Chain, voice: Voice) -> str:
     said = []
     for other_id in member.fallen:
-        other = members[other_id]
+        other = chain.members[other_id]
         if other.revocation:
             why = f': "{indented(other.revocation.reason)}"' if other.revocation.reason else ""
             said.append(f"its successor [{other_id}] was retracted on {voice.day(other.revocation.at)}{why}")

@@ -8,7 +8,7 @@ query takes some 4 ms of planning however small the table is, so their number is
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, TypeVar
@@ -77,10 +77,8 @@ class LanceStore:
         self._known_subjects: set[str] = set()
         self._kept = KeptUntilWritten(lambda: self._read(lambda _: place.version))
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        with self._place.writing():
-            yield
+    def writing(self) -> AbstractContextManager[None]:
+        return self._place.writing()
 
     def append(self, entries: Sequence[Entry]) -> None:
         """One commit, durable. One query more where a subject is named that this process has not seen."""

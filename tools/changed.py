@@ -1,23 +1,44 @@
-"""The answer of a verb that changed what holds in a chain: the chain as it stands now."""
+"""What `revoke` and `reinstate` share: storing an event where its step is legal, and telling the chain."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from stilltrue.chain import chains, tell
 from stilltrue.event import Reinstated, Revoked
+from stilltrue.ids import Stamp
+from stilltrue.lifecycle import Step
 from stilltrue.requirement import requirements
 from stilltrue.wording import chain_lines
+from store.port import Embedded
 from tools.answers import Answer, Changed, chain_view
+from tools.attempts import attempts
 from tools.keeper import Keeper
-from tools.lookup import Found
+from tools.lookup import Found, entry, find, require
 
 
-def changed(
-    keeper: Keeper, found: Found, event: Revoked | Reinstated, verb: str, degraded: str | None = None
+def change(
+    keeper: Keeper,
+    note_id: str,
+    step: Step,
+    made: Callable[[Stamp], Revoked | Reinstated],
+    embedded: Embedded | None = None,
 ) -> Answer:
-    """What holds in the chain now that `event` is stored; `found` is the chain without it.
+    """Stores the event that is `made` of a stamp, if the step may be taken on this note, and tells the chain.
 
-    `degraded` says why its reason has no vector, where it should have one.
+    `embedded` is its reason, where that leads to the note. Raises Refused or StoreTrouble, and then has written
+    nothing.
     """
+    for attempt in attempts(keeper):
+        with attempt:
+            found = find(keeper, [note_id])
+            require(step, found.member(note_id), found.chain_of(note_id), keeper)
+            event = made(keeper.stamp(found.latest))
+            keeper.store.append([entry(event, found, embedded)])
+    return _changed(keeper, found, event, embedded.problem if embedded else None)
+
+
+def _changed(keeper: Keeper, found: Found, event: Revoked | Reinstated, degraded: str | None) -> Answer:
     events = [each for _, record in found.pairs for each in record.events]
     chain = chains([*events, event], max(keeper.clock(), event.at))[0]
     telling = tell(chain, [event.note_id])
@@ -35,7 +56,7 @@ def changed(
         chain=chain_view(telling, chain.members, keeper.voice),
         notices=tuple(notices),
     )
-    lines = [f"{verb} [{member.id}], which is {member.status} now. Its chain:"]
+    lines = [f"{type(event).__name__} [{member.id}], which is {member.status} now. Its chain:"]
     lines += [line.text for line in chain_lines(telling, keeper.voice)]
     lines += [f"({notice})" for notice in notices]
     return Answer("\n".join(lines), data)

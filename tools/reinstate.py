@@ -6,10 +6,8 @@ from stilltrue.event import Reinstated
 from stilltrue.lifecycle import Step
 from tools import intake
 from tools.answers import Answer
-from tools.attempts import attempts
-from tools.changed import changed
+from tools.changed import change
 from tools.keeper import Keeper
-from tools.lookup import entry, find, require
 
 
 def reinstate(keeper: Keeper, note_id: str, reason: str | None = None) -> Answer:
@@ -19,11 +17,4 @@ def reinstate(keeper: Keeper, note_id: str, reason: str | None = None) -> Answer
     """
     target = intake.note_ids([note_id], keeper.limits)[0]
     why = intake.phrase("reason", reason, keeper.limits.reason)
-    for attempt in attempts(keeper):
-        with attempt:
-            found = find(keeper, [target])
-            require(Step.REINSTATE, found.member(target), found.chain_of(target), keeper)
-            stamp = keeper.stamp(found.latest)
-            reinstated = Reinstated(stamp.id, stamp.at, target, why)
-            keeper.store.append([entry(reinstated, found)])
-    return changed(keeper, found, reinstated, "Reinstated")
+    return change(keeper, target, Step.REINSTATE, lambda stamp: Reinstated(stamp.id, stamp.at, target, why))

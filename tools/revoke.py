@@ -6,10 +6,8 @@ from stilltrue.event import Revoked
 from stilltrue.lifecycle import Step
 from tools import intake
 from tools.answers import Answer
-from tools.attempts import attempts
-from tools.changed import changed
+from tools.changed import change
 from tools.keeper import Keeper
-from tools.lookup import entry, find, require
 
 
 def revoke(keeper: Keeper, note_id: str, reason: str) -> Answer:
@@ -20,12 +18,6 @@ def revoke(keeper: Keeper, note_id: str, reason: str) -> Answer:
     target = intake.note_ids([note_id], keeper.limits)[0]
     why = intake.phrase("reason", reason, keeper.limits.reason, required=True) or ""
     # The reason is a way into the chain: "it was the proxy" is what a later question will be about.
-    embedded = keeper.embedded(why)
-    for attempt in attempts(keeper):
-        with attempt:
-            found = find(keeper, [target])
-            require(Step.REVOKE, found.member(target), found.chain_of(target), keeper)
-            stamp = keeper.stamp(found.latest)
-            revoked = Revoked(stamp.id, stamp.at, target, why)
-            keeper.store.append([entry(revoked, found, embedded)])
-    return changed(keeper, found, revoked, "Revoked", embedded.problem)
+    return change(
+        keeper, target, Step.REVOKE, lambda stamp: Revoked(stamp.id, stamp.at, target, why), keeper.embedded(why)
+    )
