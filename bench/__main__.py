@@ -1,4 +1,4 @@
-"""`python -m bench NAME [options]`: runs bench/NAME.py, which ends with one line of JSON."""
+"""`python -m bench NAME [options]`: runs a benchmark, which ends with one line of JSON."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ def main(argv: Sequence[str]) -> int:
         wanted = f"There is no benchmark {argv[0]!r}. " if argv and argv[0] not in {"-h", "--help"} else ""
         print(f"{wanted}python -m bench NAME [options], NAME being one of: {', '.join(known)}", file=sys.stderr)
         return 2
-    return int(import_module(f"bench.{argv[0]}").main(list(argv[1:])))
+    return int(import_module(known[argv[0]]).main(list(argv[1:])))
 
 
-def names() -> list[str]:
-    """The benchmarks: the files here that define `main(argv)`."""
-    files = [file for file in Path(__file__).parent.glob("*.py") if not file.stem.startswith("_")]
-    return sorted(file.stem for file in files if "\ndef main(" in file.read_text(encoding="utf-8"))
+def names() -> dict[str, str]:
+    """The modules that define `main(argv)`, by the name of the benchmark: a file's own, or its folder's for `run`."""
+    here = Path(__file__).parent
+    found = {}
+    for file in sorted(here.rglob("*.py")):
+        if not file.stem.startswith("_") and "\ndef main(" in file.read_text(encoding="utf-8"):
+            parts = file.relative_to(here).with_suffix("").parts
+            found[parts[-2] if parts[-1] == "run" else parts[-1]] = ".".join(("bench", *parts))
+    return dict(sorted(found.items()))
 
 
 if __name__ == "__main__":

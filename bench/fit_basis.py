@@ -1,4 +1,4 @@
-"""Writes store/data/minilm/basis.npy: the 64 directions in which the tokens of all-MiniLM-L6-v2 differ most.
+"""Writes store/embed/data/minilm/basis.npy: the 64 directions in which the tokens of all-MiniLM-L6-v2 differ most.
 
     python -m bench.fit_basis
 
@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from store.minilm import OnnxMiniLM, find_weights
+from store.embed.minilm import OnnxMiniLM, find_weights
 
 WIDTH = 64
-TARGET = Path(__file__).resolve().parent.parent / "store" / "data" / "minilm" / "basis.npy"
+TARGET = Path(__file__).resolve().parent.parent / "store" / "embed" / "data" / "minilm" / "basis.npy"
 
 
 def texts() -> list[str]:

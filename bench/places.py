@@ -22,8 +22,8 @@ from statistics import median
 from time import perf_counter
 
 from bench.report import finish, table
-from server.config import load
-from server.wiring import Home
+from server.config.load import load
+from server.wiring import StoreRuntime
 from tools.constraints import constraints
 from tools.recall import recall
 from tools.remember import remember
@@ -136,12 +136,12 @@ def _work(given: dict[str, object]) -> int:
     assert isinstance(flags, dict)
     assert isinstance(notes, int)
     assert isinstance(calls, int)
-    home = Home(load(flags, {}))
-    keeper = home.keeper()
+    runtime = StoreRuntime(load(flags, {}))
+    context = runtime.context()
     for each in range(notes if number == 0 else 0):
         klass = "note" if each % 30 else "hard_preference"
-        remember(keeper, f"Parcel {each} lies on shelf {each % 7}.", klass=klass)
-        home.written()
+        remember(context, f"Parcel {each} lies on shelf {each % 7}.", klass=klass)
+        runtime.written()
     print("ready", flush=True)
     sys.stdin.readline()
     waits: dict[str, list[float]] = {verb: [] for verb in _VERBS}
@@ -150,15 +150,15 @@ def _work(given: dict[str, object]) -> int:
         for verb in _VERBS:
             before, began = _seen(str(endpoint)), perf_counter()
             if verb == "remember":
-                remember(keeper, f"Box {each} of process {number} is full.")
+                remember(context, f"Box {each} of process {number} is full.")
             elif verb == "recall":
-                recall(keeper, f"parcel {each}")
+                recall(context, f"parcel {each}")
             else:
-                constraints(keeper)
+                constraints(context)
             waits[verb].append(1000 * (perf_counter() - began))
             requests[verb].append(_seen(str(endpoint)) - before)
-        home.written()
-    home.close()
+        runtime.written()
+    runtime.close()
     print(json.dumps({"waits": waits, "requests": requests}), flush=True)
     return 0
 

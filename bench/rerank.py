@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from bench.report import finish, table
 from bench.stage import rows
-from store.cross_encoder import load_reranker
+from store.embed.cross_encoder import load_reranker
 
 CANDIDATES = 50
-TOKENIZER = Path(__file__).resolve().parent.parent / "store" / "data" / "minilm" / "tokenizer.json"
+TOKENIZER = Path(__file__).resolve().parent.parent / "store" / "embed" / "data" / "minilm" / "tokenizer.json"
 ARCHITECTURES = {
     "tiny": ("as ms-marco-TinyBERT-L2-v2", 2, 128),
     "small": ("as ms-marco-MiniLM-L2-v2", 2, 384),

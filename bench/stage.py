@@ -1,4 +1,4 @@
-"""What the benchmarks play on: a keeper over a store, on a clock set by hand, and notes of the past to fill it."""
+"""What the benchmarks play on: a context over a store, on a clock set by hand, and notes of the past to fill it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 
 from stilltrue.ids import ENTROPY_BITS, Stamp, stamp
 from stilltrue.note import USER, Note
-from stilltrue.ranking import Policy
-from stilltrue.voice import Voice
-from store.embedding import load_embedder
-from store.ephemeral import EphemeralStore
-from store.lance import open_store
+from stilltrue.retrieval.ranking import Policy
+from stilltrue.text.formatting import Formatter
+from store.embed.load import load_embedder
+from store.lance.store import open_store
+from store.memory import EphemeralStore
 from store.port import Embedder, Store
-from tools.bulk import append_notes
-from tools.keeper import Keeper
+from tools.admin.bulk_load import append_notes
+from tools.support.context import ToolContext
 
 DATA = Path(__file__).parent / "data"
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -34,7 +34,7 @@ def model() -> Embedder:
 
 
 class AtHand:
-    """A model as a keeper is given it, without waiting: the default one where no other is named."""
+    """A model as a context is given it, without waiting: the default one where no other is named."""
 
     problem = None
 
@@ -58,7 +58,7 @@ class Said:
 
 
 class Stage:
-    """A keeper over a store of its own; in memory, or on LanceDB where a folder is given. Same seed, same ids."""
+    """A context over a store of its own; in memory, or on LanceDB where a folder is given. Same seed, same ids."""
 
     def __init__(
         self,
@@ -73,12 +73,12 @@ class Stage:
         self._last: datetime | None = None
         self._embedding = AtHand(embedder)
         self.store: Store = open_store(str(folder)) if folder else EphemeralStore()
-        self.keeper = Keeper(
+        self.context = ToolContext(
             store=self.store,
             embedding=self._embedding,
             clock=lambda: self.now,
             stamp=self._stamp,
-            voice=Voice(UTC),
+            formatter=Formatter(UTC),
             policy=policy or Policy(),
             **limits,
         )
@@ -93,12 +93,12 @@ class Stage:
             self._last = made.at
             ids[position] = made.id
             notes.append(Note(made.id, each.text, each.subjects, each.klass, USER, made.at, cues=each.cues))
-        append_notes(self.keeper, notes, self._embedding.get())
+        append_notes(self.context, notes, self._embedding.get())
         return [ids[position] for position in range(len(said))]
 
-    def with_policy(self, policy: Policy, **limits: Any) -> Keeper:
+    def with_policy(self, policy: Policy, **limits: Any) -> ToolContext:
         """The same store under another policy."""
-        return replace(self.keeper, policy=policy, **limits)
+        return replace(self.context, policy=policy, **limits)
 
     def _stamp(self, after: datetime | None) -> Stamp:
         return stamp(self.now, self._random.getrandbits(ENTROPY_BITS), after)

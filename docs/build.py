@@ -1,11 +1,11 @@
 """Write what follows from tables in the code: config.example.toml and the tables of docs/configuration.md.
 
-Run it as `make docs` after a change to server/sections.py; tests/test_config.py fails until then.
+Run it as `make docs` after a change to server/config/settings.py; tests/command_line/test_config.py fails until then.
 """
 
 from pathlib import Path
 
-from server.config_text import example, reference
+from server.config.reference import example, reference
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN = "<!-- begin: written by `make docs` -->\n"

@@ -9,19 +9,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from server.checks import TENANT
-from server.config import Config
-from server.wiring import Home, Model
+from server.config.load import Config
+from server.config.validators import TENANT
+from server.wiring import Model, StoreRuntime
 from stilltrue.errors import StoreTrouble
 
 if TYPE_CHECKING:
-    from tools.keeper import Keeper
+    from tools.support.context import ToolContext
 
 LOCAL = "local"
 """The tenant whose store is that of stdio."""
 
 
-class Homes:
+class TenantStores:
     """What a `Home` is to one tenant, for all of them: each call reaches the store of its own tenant and no other.
 
     `tenant` says who calls; it is asked on the thread of the call, and it raises where nobody is known. `most`
@@ -35,7 +35,7 @@ class Homes:
         self._model = Model(config.embedding)
         self._lock = threading.Lock()
         self._importing = threading.Lock()
-        self._open: OrderedDict[str, Home] = OrderedDict()
+        self._open: OrderedDict[str, StoreRuntime] = OrderedDict()
         self._calls: Counter[str] = Counter()
         self._closing = False
 
@@ -62,45 +62,45 @@ class Homes:
         """Load what is heavy in the background. No store is opened before its tenant calls."""
         threading.Thread(target=self._warm, name="warm", daemon=True).start()
 
-    def keeper(self) -> Keeper:
+    def context(self) -> ToolContext:
         """What the verbs are given, for a look that is over at once; `use` is for work."""
-        with self.use() as keeper:
-            return keeper
+        with self.use() as context:
+            return context
 
     @contextmanager
-    def use(self) -> Iterator[Keeper]:
-        """The keeper of this tenant, whose store stays open meanwhile. Raises StoreTrouble where it cannot open."""
+    def use(self) -> Iterator[ToolContext]:
+        """The context of this tenant, whose store stays open meanwhile. Raises StoreTrouble where it cannot open."""
         tenant = self._tenant()
-        home = self._enter(tenant)
+        runtime = self._enter(tenant)
         try:
             self._import()
-            yield home.keeper()
+            yield runtime.context()
         finally:
             self._leave(tenant)
 
     def written(self) -> None:
         """Something was stored or counted: upkeep may be due."""
-        if home := self._open.get(self._tenant()):
-            home.written()
+        if runtime := self._open.get(self._tenant()):
+            runtime.written()
 
     def close(self) -> None:
         """Write the counts that are still in memory and let go of all stores. May be called at any moment, twice."""
         self._closing = True
-        for home in list(self._open.values()):
-            home.close()
+        for runtime in list(self._open.values()):
+            runtime.close()
 
-    def _enter(self, tenant: str) -> Home:
+    def _enter(self, tenant: str) -> StoreRuntime:
         with self._lock:
             if self._closing:
                 raise StoreTrouble("The server is shutting down.", "Call again once it has been restarted.")
             if tenant not in self._open:
-                self._open[tenant] = Home(self._settings(tenant), model=self._model)
+                self._open[tenant] = StoreRuntime(self._settings(tenant), model=self._model)
             self._open.move_to_end(tenant)
             self._calls[tenant] += 1
-            home, surplus = self._open[tenant], self._surplus()
+            runtime, surplus = self._open[tenant], self._surplus()
         for each in surplus:
             each.close()
-        return home
+        return runtime
 
     def _leave(self, tenant: str) -> None:
         with self._lock:
@@ -109,7 +109,7 @@ class Homes:
         for each in surplus:
             each.close()
 
-    def _surplus(self) -> list[Home]:
+    def _surplus(self) -> list[StoreRuntime]:
         """Take out the stores that are too many and idle, the least recently used first."""
         idle = [tenant for tenant in self._open if not self._calls[tenant]]
         return [self._open.pop(tenant) for tenant in idle[: max(0, len(self._open) - self._most)]]
@@ -127,7 +127,7 @@ class Homes:
     def _import(self) -> None:
         # Threads that import LanceDB for the first time at once are handed half a module.
         with self._importing:
-            from store.engine import load
+            from store.lance.engine import load
 
             load()
 

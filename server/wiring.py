@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from server.config import Config
-from server.sections import EmbeddingSection
+from server.config.load import Config
+from server.config.settings import EmbeddingSection
 from stilltrue.errors import StilltrueError, StoreTrouble
 from stilltrue.ids import ENTROPY_BITS, Stamp, stamp
 
 if TYPE_CHECKING:
-    from store.background import Background
-    from store.embedding import BackgroundEmbedder
+    from store.embed.background import Background
+    from store.embed.load import BackgroundEmbedder
     from store.port import Reranker, Store
-    from tools.keeper import Embedding, Keeper, Reranking
+    from tools.support.context import Embedding, Reranking, ToolContext
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Model:
 
     def begin(self) -> Embedding:
         """The model, which may still be loading."""
-        from store.embedding import BackgroundEmbedder, load_embedder
+        from store.embed.load import BackgroundEmbedder, load_embedder
 
         chosen = self._chosen
         if chosen.engine == "none":
@@ -96,8 +96,8 @@ class Model:
         """The cross-encoder of that name, which may still be loading; None where none is wanted."""
         if not model:
             return None
-        from store.background import Background
-        from store.cross_encoder import load_reranker
+        from store.embed.background import Background
+        from store.embed.cross_encoder import load_reranker
 
         chosen = self._chosen
         with self._lock:
@@ -116,11 +116,11 @@ class Model:
             return self._reranker
 
 
-class Home:
+class StoreRuntime:
     """A store and the model of this process, built on first need and off the thread of the protocol.
 
     Importing LanceDB takes seconds, so nothing of it happens before the handshake is answered: `warm` starts it
-    on a thread, `keeper` waits for it. A store that cannot be opened is tried again by the next call.
+    on a thread, `context` waits for it. A store that cannot be opened is tried again by the next call.
     """
 
     def __init__(self, config: Config, *, ephemeral: bool = False, model: Model | None = None) -> None:
@@ -128,7 +128,7 @@ class Home:
         self._ephemeral = ephemeral
         self._model = model or Model(config.embedding)
         self._lock = threading.Lock()
-        self._keeper: Keeper | None = None
+        self._keeper: ToolContext | None = None
         self._store: Store | None = None
         self._tender: threading.Thread | None = None
         self._briefing = threading.Lock()
@@ -154,7 +154,7 @@ class Home:
         """Open the store and load the model in the background, and say on stderr what is wrong with either."""
         threading.Thread(target=self._warm, name="warm", daemon=True).start()
 
-    def keeper(self) -> Keeper:
+    def context(self) -> ToolContext:
         """What the verbs are given. Raises StoreTrouble where the store cannot be opened."""
         with self._lock:
             if self._keeper is None:
@@ -164,9 +164,9 @@ class Home:
             return self._keeper
 
     @contextmanager
-    def use(self) -> Iterator[Keeper]:
-        """The keeper for as long as a verb works with it. Raises StoreTrouble as `keeper` does."""
-        yield self.keeper()
+    def use(self) -> Iterator[ToolContext]:
+        """The context for as long as a verb works with it. Raises StoreTrouble as `context` does."""
+        yield self.context()
 
     def written(self) -> None:
         """Something was stored or counted: upkeep may be due."""
@@ -192,33 +192,33 @@ class Home:
 
     def _warm(self) -> None:
         try:
-            keeper = self.keeper()
+            context = self.context()
             self._brief()
-            space, embedder = keeper.store.fingerprint, keeper.embedding.get(_MODEL_WAIT_S)
+            space, embedder = context.store.fingerprint, context.embedding.get(_MODEL_WAIT_S)
             if space and embedder and space != embedder.fingerprint:
-                _log.error("memories are found by their words only: %s", keeper.embedder()[1])
+                _log.error("memories are found by their words only: %s", context.embedder()[1])
         except StilltrueError as trouble:
             _log.error("%s", trouble)
         except Exception:
             _log.exception("the store at %s could not be opened", self.location)
 
-    def _build(self) -> Keeper:
-        from stilltrue.ranking import Policy
-        from stilltrue.voice import Voice
-        from tools.keeper import Keeper, Limits
+    def _build(self) -> ToolContext:
+        from stilltrue.retrieval.ranking import Policy
+        from stilltrue.text.formatting import Formatter
+        from tools.support.context import Limits, ToolContext
 
         config, recall = self._config, self._config.recall
         self._store = self._open()
         embedding = self._model.begin()
-        self._tender = threading.Thread(target=self._tend, name="upkeep", daemon=True)
+        self._tender = threading.Thread(target=self._maintain, name="upkeep", daemon=True)
         self._tender.start()
-        return Keeper(
+        return ToolContext(
             store=self._store,
             embedding=embedding,
             clock=utc_now,
             stamp=Stamper(),
             reranking=self._model.begin_reranking(recall.rerank_model),
-            voice=Voice(config.memory.tzinfo()),
+            formatter=Formatter(config.memory.tzinfo()),
             classes=config.classes,
             policy=Policy(
                 relevance=recall.weight_relevance,
@@ -241,10 +241,10 @@ class Home:
 
     def _open(self) -> Store:
         if self._ephemeral:
-            from store.ephemeral import EphemeralStore
+            from store.memory import EphemeralStore
 
             return EphemeralStore()
-        from store.lance import open_store
+        from store.lance.store import open_store
 
         chosen = self._config.store
         return open_store(
@@ -256,18 +256,18 @@ class Home:
 
     def _brief(self) -> None:
         """Write down beside the store what the next client is told as it connects, if that has changed."""
-        keeper = self._keeper
-        if keeper is None or self._ephemeral or self._config.store.remote:
+        context = self._keeper
+        if context is None or self._ephemeral or self._config.store.remote:
             return
-        from server import briefing
+        from server.protocol import instructions
 
         try:
             with self._briefing:
-                briefing.refresh(keeper, self._config.store.folder())
+                instructions.refresh(context, self._config.store.folder())
         except Exception as trouble:
             _log.warning("the rules for the next start were not written down: %s", trouble)
 
-    def _tend(self) -> None:
+    def _maintain(self) -> None:
         """Upkeep on a thread of its own: a little after something happened, and once more when it has been quiet.
 
         The round in the quiet is what brings a burst of writes back to its compacted size. Trouble is told and
@@ -282,7 +282,7 @@ class Home:
                 store = self._store
                 try:
                     if store is not None:
-                        store.tend()
+                        store.maintain()
                         self._brief()
                 except Exception as trouble:
                     _log.warning("upkeep of the store failed and will be tried again: %s", trouble)

@@ -31,7 +31,7 @@ def main() -> int:
                     "in an environment of its own.\n"
                 )
                 return 2
-        from server.cli import main as run
+        from server.cli.main import main as run
     return run(parent=parent)
 
 

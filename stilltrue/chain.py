@@ -54,7 +54,7 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Delivery:
     """A chain as it is delivered: the lead, then the rest from newest to oldest.
 
     `must` names the members that are never cut, the lead and its forward closure; `wanted` those that are cut only
@@ -105,7 +105,7 @@ def partition(events: Iterable[Event]) -> list[tuple[Event, ...]]:
     return [tuple(part) for part in parts.values()]
 
 
-def tell(chain: Chain, entries: Iterable[str], today: Chain | None = None) -> Telling:
+def deliver(chain: Chain, entries: Iterable[str], today: Chain | None = None) -> Delivery:
     """What is delivered of a chain that was entered by `entries` (ids of other chains are ignored).
 
     `today` is the same chain as it is now, where `chain` is folded as of an earlier moment.
@@ -118,7 +118,7 @@ def tell(chain: Chain, entries: Iterable[str], today: Chain | None = None) -> Te
     if today is not None:
         later = today.closure(chain.members) - chain.members.keys()
         since = tuple(member for member in today.members.values() if member.id in later)
-    return Telling(chain, lead, rest, must, wanted, since, today)
+    return Delivery(chain, lead, rest, must, wanted, since, today)
 
 
 def _chain(members: Mapping[str, Member]) -> Chain:

@@ -1,6 +1,6 @@
 """The protocols that the verbs see: the log, the search, the usage counts, the embedder.
 
-An adapter keeps them all or none; tests/test_store_contract.py is what "keeps" means.
+An adapter keeps them all or none; tests/storage/test_store_contract.py is what "keeps" means.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from stilltrue.errors import StoreTrouble
 from stilltrue.event import Event
-from stilltrue.late import Sketch
+from stilltrue.retrieval.late_interaction import Sketch
 
 Vector: TypeAlias = NDArray[np.float32]
 """One text as a unit row of `dimension` numbers."""
@@ -73,7 +73,7 @@ class Reranker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class IndexEntry:
     """One more way to a note: a piece of a long text, or a cue. A way is found, never delivered."""
 
     kind: Literal["piece", "cue"]
@@ -88,7 +88,7 @@ class Embedded:
 
     vector: Vector | None = None
     sketch: Sketch | None = None
-    ways: tuple[Way, ...] = ()
+    index_entries: tuple[IndexEntry, ...] = ()
     problem: str | None = None
 
 
@@ -111,7 +111,7 @@ class Entry:
     digest: str | None = None
     vector: Vector | None = None
     sketch: Sketch | None = None
-    ways: tuple[Way, ...] = ()
+    index_entries: tuple[IndexEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ class Store(Log, Search, Protocol):
 
     def health(self) -> Health: ...
 
-    def tend(self) -> None:
+    def maintain(self) -> None:
         """Upkeep that is due: flush the counts, compact. Safe to be killed in, never blocks a reader."""
         ...
 

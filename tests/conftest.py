@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from buckets import CREDENTIALS, Bucket, serving
+from contexts import Agent
 from hypothesis import settings
-from keepers import Teller
+from object_storage import CREDENTIALS, Bucket, serving
 
-from store.embedding import load_embedder
-from store.lance import open_store
+from store.embed.load import load_embedder
+from store.lance.store import open_store
 from store.port import Embedder
 
 # A shell that runs the tests in the background has them ignore SIGINT, and so would every server that they start.
@@ -39,18 +39,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
-def teller() -> Teller:
-    """A keeper over a store in memory, with an embedder that knows words and no meanings."""
-    return Teller()
+def agent() -> Agent:
+    """A context over a store in memory, with an embedder that knows words and no meanings."""
+    return Agent()
 
 
 @pytest.fixture
-def on_disk(tmp_path: Path) -> Iterator[Callable[..., Teller]]:
-    """Makes keepers over a store in a folder; all that are made in one test share that folder."""
-    made: list[Teller] = []
+def on_disk(tmp_path: Path) -> Iterator[Callable[..., Agent]]:
+    """Makes contexts over a store in a folder; all that are made in one test share that folder."""
+    made: list[Agent] = []
 
-    def make(**settings: Any) -> Teller:
-        made.append(Teller(open_store(str(tmp_path / "store")), **settings))
+    def make(**settings: Any) -> Agent:
+        made.append(Agent(open_store(str(tmp_path / "store")), **settings))
         return made[-1]
 
     yield make
@@ -65,9 +65,9 @@ def real_model() -> Embedder:
 
 
 @pytest.fixture
-def knowing(real_model: Embedder) -> Teller:
-    """A keeper over a store in memory, with the real embedder."""
-    return Teller(embedder=real_model)
+def knowing(real_model: Embedder) -> Agent:
+    """A context over a store in memory, with the real embedder."""
+    return Agent(embedder=real_model)
 
 
 @pytest.fixture(scope="session")

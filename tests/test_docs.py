@@ -8,18 +8,18 @@ import re
 import tomllib
 from pathlib import Path
 
-from server.arguments import ALIASES, COUNTS
-from server.cli import _parser
-from server.config import load
-from server.face import Face
-from server.prompts import listed
-from server.resources import SESSION, STATUS, templates
-from server.verbs import verbs
-from server.wiring import Home
+from server.cli.main import _parser
+from server.config.load import load
+from server.protocol.arguments import ALIASES, COUNTS
+from server.protocol.dispatch import Dispatcher
+from server.protocol.prompts import listed
+from server.protocol.resources import SESSION, STATUS, templates
+from server.protocol.tools import verbs
+from server.wiring import StoreRuntime
 from stilltrue.classes import DEFAULT_CLASSES
 from stilltrue.event import KINDS
-from tools import answers
-from tools.pages import Retrieved, State
+from tools.admin.views import Retrieved, State
+from tools.support import results
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,7 +32,7 @@ def test_every_tool_and_argument_is_documented() -> None:
     """docs/tools.md names each tool in a heading and each of its arguments in backticks."""
     text = page("docs/tools.md")
     headings = " ".join(line for line in text.splitlines() if line.startswith("## "))
-    for tool in verbs(Face(Home(load(environ={})))):
+    for tool in verbs(Dispatcher(StoreRuntime(load(environ={})))):
         assert tool.name in headings
         missing = [name for name in tool.parameters["properties"] if not re.search(rf"\b{name}\b", text)]
         assert not missing, f"{tool.name} takes {missing}, which docs/tools.md does not mention"
@@ -58,9 +58,9 @@ def test_every_resource_and_prompt_is_documented() -> None:
 def test_every_field_of_an_answer_is_documented() -> None:
     """Whoever reads the structured content finds each of its fields explained."""
     text = page("docs/tools.md")
-    views = [kind for _, kind in inspect.getmembers(answers, dataclasses.is_dataclass) if kind is not answers.Answer]
+    views = [kind for _, kind in inspect.getmembers(results, dataclasses.is_dataclass) if kind is not results.Answer]
     fields = {
-        field.name for kind in views if kind.__module__ == "tools.answers" for field in dataclasses.fields(kind)
+        field.name for kind in views if kind.__module__ == "tools.support.results" for field in dataclasses.fields(kind)
     }
     assert "retrieved_session" in fields
     assert not [name for name in sorted(fields) if not re.search(rf"\b{name}\b", text)]

@@ -29,7 +29,7 @@ CLOCKS = ("datetime.now", "datetime.utcnow", "date.today", "time.time", "time.ti
 MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 MAKES_MUTABLE = ("list", "dict", "set", "bytearray", "deque", "defaultdict", "Counter", "OrderedDict")
 FRONT_DOOR = "stilltrue/__main__.py"  # the one file below the server that does I/O: it runs before all rooms
-MAY_PRINT = ("server/cli.py", "server/demo")
+MAY_PRINT = ("server/cli/main.py", "server/cli/demo")
 MOST_LINES = 300
 
 
@@ -101,16 +101,16 @@ def test_every_room_is_a_package() -> None:
         ("tools/recall.py", "import server.app"),
         ("tools/recall.py", "from mcp.server import MCPServer"),
         ("tools/recall.py", "from . import near"),
-        ("store/lance.py", "from tools.recall import recall"),
-        ("server/app.py", "import pyarrow as pa"),
-        ("server/app.py", "import lancedb.index"),
+        ("store/lance/store.py", "from tools.recall import recall"),
+        ("server/protocol/app.py", "import pyarrow as pa"),
+        ("server/protocol/app.py", "import lancedb.index"),
         ("stilltrue/note.py", "from store.port import Log"),
         ("stilltrue/note.py", "import pydantic"),
         ("stilltrue/note.py", "from os import path"),
         ("stilltrue/note.py", "import random"),
         ("stilltrue/note.py", "text = open('x').read()"),
-        ("store/lance.py", "at = datetime.now(UTC)"),
-        ("store/lance.py", "clock: object = datetime.datetime.utcnow"),
+        ("store/lance/store.py", "at = datetime.now(UTC)"),
+        ("store/lance/store.py", "clock: object = datetime.datetime.utcnow"),
         ("tools/recall.py", "from time import time"),
         ("tools/recall.py", "print('x')"),
         ("tools/recall.py", "SEEN = {}"),
@@ -130,8 +130,8 @@ def test_a_breach_is_seen(file: str, source: str) -> None:
     [
         ("tools/recall.py", "import store.port\nfrom store.port import Log\nfrom store import port"),
         ("server/wiring.py", "import mcp, store.lance\nat = datetime.now(UTC)"),
-        ("server/cli.py", "print('x')"),
-        ("store/lance.py", "import lancedb, pyarrow, time\nbegun = time.monotonic()"),
+        ("server/cli/main.py", "print('x')"),
+        ("store/lance/store.py", "import lancedb, pyarrow, time\nbegun = time.monotonic()"),
         ("stilltrue/note.py", "import numpy as np, hashlib\n__all__ = ['x']\nROWS = MappingProxyType({})"),
         (FRONT_DOOR, "import os, sys\nfrom server.cli import main"),
     ],

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from wire import ROOT
 
-from server.cli import _parser
-from server.config import load
-from server.face import Face
-from server.sections import KEYS
-from server.verbs import verbs
-from server.wiring import Home
+from server.cli.main import _parser
+from server.config.load import load
+from server.config.settings import KEYS
+from server.protocol.dispatch import Dispatcher
+from server.protocol.tools import verbs
+from server.wiring import StoreRuntime
 from stilltrue import __version__
 
 BUNDLE = ROOT / "packaging" / "mcpb"
@@ -47,7 +47,9 @@ def test_the_bundle_starts_this_version_with_its_tools() -> None:
     project = tomllib.loads((BUNDLE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert manifest["version"] == project["version"] == __version__
     assert project["dependencies"] == [f"stilltrue=={__version__}"]
-    assert [each["name"] for each in manifest["tools"]] == [tool.name for tool in verbs(Face(Home(load(environ={}))))]
+    assert [each["name"] for each in manifest["tools"]] == [
+        tool.name for tool in verbs(Dispatcher(StoreRuntime(load(environ={}))))
+    ]
     started = manifest["server"]["mcp_config"]
     words = started["args"]
     assert (BUNDLE / manifest["server"]["entry_point"]).is_file()

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from stilltrue.budget import Packed, Parcel, whole
 from stilltrue.chain import chains
 from stilltrue.requirement import Requirement, requirements
-from stilltrue.wording import requirement_lines, requirement_section
-from tools import intake
-from tools.answers import Answer, Constrained, requirement_view
-from tools.keeper import Keeper
+from stilltrue.retrieval.budget import Packed, Parcel, whole
+from stilltrue.text.render import requirement_lines, requirement_section
+from tools.support import validation
+from tools.support.context import ToolContext
+from tools.support.results import Answer, Constrained, requirement_view
 
 
-def constraints(keeper: Keeper, subjects: Sequence[str] | None = None) -> Answer:
+def constraints(context: ToolContext, subjects: Sequence[str] | None = None) -> Answer:
     """The requirements of the subjects; without subjects, those of everybody."""
-    named = intake.subjects(subjects, keeper.limits)
-    held = required(keeper, named or None)
-    packed = packed_requirements(keeper, held)
-    notices = unknown(keeper, named)
+    named = validation.subjects(subjects, context.limits)
+    held = required(context, named or None)
+    packed = packed_requirements(context, held)
+    notices = unknown(context, named)
     data = Constrained(
-        requirements=tuple(requirement_view(each, keeper.voice) for each in held),
+        requirements=tuple(requirement_view(each, context.formatter) for each in held),
         subjects=named,
         requirement_tokens=sum(each.tokens for each in packed),
         notices=tuple(notices),
@@ -29,32 +29,32 @@ def constraints(keeper: Keeper, subjects: Sequence[str] | None = None) -> Answer
     return Answer("\n".join([*(f"({notice})" for notice in notices), requirement_section(packed, named)]), data)
 
 
-def unknown(keeper: Keeper, named: Sequence[str]) -> list[str]:
+def unknown(context: ToolContext, named: Sequence[str]) -> list[str]:
     """A notice of the subjects that no note is about: a name that is spelt otherwise has no requirements."""
-    known = set(keeper.store.subjects()) if named else set()
+    known = set(context.store.subjects()) if named else set()
     strange = [name for name in named if name not in known]
     return [f"no note is about {', '.join(strange)}; is it spelt as it was stored?"] if strange else []
 
 
-def required(keeper: Keeper, subjects: Collection[str] | None) -> list[Requirement]:
+def required(context: ToolContext, subjects: Collection[str] | None) -> list[Requirement]:
     """The requirements that bind the subjects now (of everybody, without), ordered by their oldest note."""
-    klasses = keeper.classes.requirements
+    klasses = context.classes.requirements
     if not klasses:
         return []
-    events = keeper.store.binding(klasses, subjects)
-    return requirements(chains(events, keeper.clock()), keeper.classes, subjects)
+    events = context.store.binding(klasses, subjects)
+    return requirements(chains(events, context.clock()), context.classes, subjects)
 
 
-def briefed(keeper: Keeper) -> tuple[list[str], datetime | None]:
+def briefed(context: ToolContext) -> tuple[list[str], datetime | None]:
     """The requirements of the default subject as their lines, each as one text, and until when they stay these.
 
     At that moment a note of theirs begins or ceases to hold; None where none will.
     """
-    klasses, now = keeper.classes.requirements, keeper.clock()
+    klasses, now = context.classes.requirements, context.clock()
     if not klasses:
         return [], None
-    found = chains(keeper.store.binding(klasses, [keeper.default_subject]), now)
-    held = requirements(found, keeper.classes, [keeper.default_subject])
+    found = chains(context.store.binding(klasses, [context.default_subject]), now)
+    held = requirements(found, context.classes, [context.default_subject])
     turns = (
         moment
         for chain in found
@@ -62,9 +62,12 @@ def briefed(keeper: Keeper) -> tuple[list[str], datetime | None]:
         for moment in (member.note.valid_from, member.note.valid_until)
         if moment and moment > now
     )
-    return [each.text for each in packed_requirements(keeper, held)], min(turns, default=None)
+    return [each.text for each in packed_requirements(context, held)], min(turns, default=None)
 
 
-def packed_requirements(keeper: Keeper, held: Sequence[Requirement]) -> list[Packed]:
+def packed_requirements(context: ToolContext, held: Sequence[Requirement]) -> list[Packed]:
     """The requirements as their lines, whole: no budget cuts them."""
-    return [whole(Parcel(each.chain.id, requirement_lines(each, keeper.voice)), keeper.count_tokens) for each in held]
+    return [
+        whole(Parcel(each.chain.id, requirement_lines(each, context.formatter)), context.count_tokens)
+        for each in held
+    ]

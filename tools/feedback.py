@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from stilltrue import event
 from stilltrue.errors import Refused
 from stilltrue.event import Outcome
-from tools import intake
-from tools.answers import Answer, Rated
-from tools.attempts import attempts
-from tools.keeper import Keeper
-from tools.lookup import Found, entry, find
+from tools.support import validation
+from tools.support.context import ToolContext
+from tools.support.lookup import Found, entry, find
+from tools.support.results import Answer, Rated
+from tools.support.retry import attempts
 
 
-def feedback(keeper: Keeper, note_ids: Sequence[str], outcome: str) -> Answer:
+def feedback(context: ToolContext, note_ids: Sequence[str], outcome: str) -> Answer:
     """Append a rating for each of the notes: `helped` raises its importance by 5 %, `misled` undoes that.
 
     Refused, with nothing written, where an id is unknown or the outcome is neither.
     """
-    ids = intake.note_ids(note_ids, keeper.limits)
+    ids = validation.note_ids(note_ids, context.limits)
     said = outcome.strip().casefold()
     if said not in set(Outcome):
         raise Refused(
@@ -27,17 +27,17 @@ def feedback(keeper: Keeper, note_ids: Sequence[str], outcome: str) -> Answer:
             f"outcome is {outcome!r}; it is helped or misled.",
             "helped: the answer used the note and was right. misled: the note led it astray.",
         )
-    for attempt in attempts(keeper):
+    for attempt in attempts(context):
         with attempt:
-            found = find(keeper, ids)
+            found = find(context, ids)
             latest = found.latest
             entries = []
             for note_id in ids:
-                stamp = keeper.stamp(latest)
+                stamp = context.stamp(latest)
                 latest = stamp.at
                 rated = event.Rated(stamp.id, stamp.at, note_id, Outcome(said))
                 entries.append(entry(rated, _alone(found, note_id)))
-            keeper.store.append(entries)
+            context.store.append(entries)
     data = Rated(ids, said)
     return Answer(f"Noted: {', '.join(f'[{note_id}]' for note_id in ids)} {said}.", data)
 

@@ -8,21 +8,21 @@ from dataclasses import replace
 from stilltrue import event
 from stilltrue.chain import chains
 from stilltrue.errors import Refused
-from stilltrue.fate import fate_of
 from stilltrue.lifecycle import STATES, Member, Status, Step
 from stilltrue.note import Link, LinkKind, Note, content_hash
-from tools import intake, near
-from tools.answers import Answer, NoteView, Remembered, note_view
-from tools.attempts import attempts
-from tools.keeper import Keeper
-from tools.lookup import Found, entry, find, require
+from stilltrue.text.status_text import status_text_of
+from tools.support import neighbours, validation
+from tools.support.context import ToolContext
+from tools.support.lookup import Found, entry, find, require
+from tools.support.results import Answer, NoteView, Remembered, note_view
+from tools.support.retry import attempts
 
 STILL_SAID = frozenset({Status.CURRENT, Status.PENDING})
 """A note in one of these says what it says: the same bytes again are no news."""
 
 
 def remember(
-    keeper: Keeper,
+    context: ToolContext,
     text: str,
     *,
     subjects: Sequence[str] | None = None,
@@ -41,83 +41,83 @@ def remember(
     With `refines`, the id of a note that stays true and to which this adds; class and subjects are then those
     of that note unless they are given. Raises Refused or StoreTrouble, and then has written nothing.
     """
-    limits, store = keeper.limits, keeper.store
-    said = intake.text(text, limits)
-    named = intake.subjects(subjects, limits)
-    start, end = intake.validity(valid_from, valid_until, keeper.voice)
+    limits, store = context.limits, context.store
+    said = validation.text(text, limits)
+    named = validation.subjects(subjects, limits)
+    start, end = validation.validity(valid_from, valid_until, context.formatter)
     draft = Note(
         id="",
         text=said,
-        subjects=named or (keeper.default_subject,),
-        klass=intake.klass(klass, keeper.classes, keeper.default_class),
-        source=intake.source(source, limits),
-        recorded_at=keeper.clock(),
+        subjects=named or (context.default_subject,),
+        klass=validation.klass(klass, context.classes, context.default_class),
+        source=validation.source(source, limits),
+        recorded_at=context.clock(),
         valid_from=start,
         valid_until=end,
-        importance=intake.importance(importance),
-        attribute=intake.phrase("attribute", attribute, limits.attribute),
-        cues=intake.phrases("cues", cues, limits.cues, limits.cue),
+        importance=validation.importance(importance),
+        attribute=validation.phrase("attribute", attribute, limits.attribute),
+        cues=validation.phrases("cues", cues, limits.cues, limits.cue),
     )
-    request = intake.request_id(request_id, limits)
-    base_id = intake.note_ids([refines], limits)[0] if refines and refines.strip() else None
+    request = validation.request_id(request_id, limits)
+    base_id = validation.note_ids([refines], limits)[0] if refines and refines.strip() else None
     base: Found | None = None
     if base_id:
-        base = find(keeper, [base_id])
+        base = find(context, [base_id])
         inherited = base.member(base_id).note
         draft = replace(
             draft,
             subjects=named or inherited.subjects,
             klass=draft.klass if (klass or "").strip() else inherited.klass,
         )
-        intake.overlapping(draft.subjects, [inherited])
+        validation.overlapping(draft.subjects, [inherited])
     links = (Link(base_id, LinkKind.REFINEMENT),) if base_id else ()
     digest = content_hash(said, draft.subjects, draft.klass)
-    embedded = keeper.embedded(said, draft.cues)
-    around = near.nearby(keeper, said, embedded.vector, draft.subjects, apart_from=[link.to for link in links])
-    rivals = _same_attribute(keeper, draft)
+    embedded = context.embedded(said, draft.cues)
+    around = neighbours.nearby(context, said, embedded.vector, draft.subjects, apart_from=[link.to for link in links])
+    rivals = _same_attribute(context, draft)
 
-    for attempt in attempts(keeper):
+    for attempt in attempts(context):
         with attempt:
-            if earlier := repeated(keeper, request, said, links):
-                return _already(keeper, earlier, f"this request ({request!r})")
-            twins = [twin(keeper, note_id) for note_id in store.by_digest(digest)]
+            if earlier := repeated(context, request, said, links):
+                return _already(context, earlier, f"this request ({request!r})")
+            twins = [twin(context, note_id) for note_id in store.by_digest(digest)]
             for each in twins:
                 if each.member.status in STILL_SAID and identical(each.member, draft, links):
-                    return _already(keeper, each, "exactly this note")
+                    return _already(context, each, "exactly this note")
             if base_id:
-                base = find(keeper, [base_id])
-                require(Step.REFINE, base.member(base_id), base.chain_of(base_id), keeper)
-            stamp = keeper.stamp(base.latest if base else None)
+                base = find(context, [base_id])
+                require(Step.REFINE, base.member(base_id), base.chain_of(base_id), context)
+            stamp = context.stamp(base.latest if base else None)
             note = replace(draft, id=stamp.id, recorded_at=stamp.at)
             remembered = event.Remembered(note, links, None, request)
             store.append([entry(remembered, base, embedded, digest)])
 
     events = [*(each for _, record in base.pairs for each in record.events)] if base else []
-    chain = chains([*events, remembered], max(keeper.clock(), stamp.at))[0]
-    view = note_view(chain.members[note.id], chain, keeper.voice)
+    chain = chains([*events, remembered], max(context.clock(), stamp.at))[0]
+    view = note_view(chain.members[note.id], chain, context.formatter)
     data = Remembered(
         id=note.id,
         stored=True,
         note=view,
-        near_current=tuple(near.view(each, keeper, note.id) for each in around if each.holds),
-        near_retired=tuple(near.view(each, keeper, note.id) for each in around if not each.holds),
-        notices=(*_said_before(keeper, note, twins), *_notices(keeper, note, rivals, embedded.problem)),
+        near_current=tuple(neighbours.view(each, context, note.id) for each in around if each.holds),
+        near_retired=tuple(neighbours.view(each, context, note.id) for each in around if not each.holds),
+        notices=(*_said_before(context, note, twins), *_notices(context, note, rivals, embedded.problem)),
     )
     return Answer(_text(data), data)
 
 
-def twin(keeper: Keeper, note_id: str) -> near.Nearby:
+def twin(context: ToolContext, note_id: str) -> neighbours.Nearby:
     """A note that was stored before, as it stands now."""
-    found = find(keeper, [note_id])
-    return near.Nearby(found.member(note_id), found.chain_of(note_id), 1.0)
+    found = find(context, [note_id])
+    return neighbours.Nearby(found.member(note_id), found.chain_of(note_id), 1.0)
 
 
-def repeated(keeper: Keeper, request: str | None, text: str, links: Sequence[Link]) -> near.Nearby | None:
+def repeated(context: ToolContext, request: str | None, text: str, links: Sequence[Link]) -> neighbours.Nearby | None:
     """The note that this very request has stored before. Refused where its name was that of another request."""
-    earlier = keeper.store.by_request(request) if request else None
+    earlier = context.store.by_request(request) if request else None
     if earlier is None:
         return None
-    known = twin(keeper, earlier)
+    known = twin(context, earlier)
     member = known.member
     if member.status is not Status.ERASED and (member.note.text != text or set(member.links) != set(links)):
         raise Refused(
@@ -140,24 +140,24 @@ def identical(member: Member, draft: Note, links: Sequence[Link]) -> bool:
     )
 
 
-def _already(keeper: Keeper, twin: near.Nearby, what: str) -> Answer:
+def _already(context: ToolContext, twin: neighbours.Nearby, what: str) -> Answer:
     note_id = twin.member.id
     data = Remembered(
         id=note_id,
         stored=False,
-        note=note_view(twin.member, twin.chain, keeper.voice),
+        note=note_view(twin.member, twin.chain, context.formatter),
         notices=(f"already stored: {what} is note [{note_id}]; nothing was written.",),
     )
     return Answer(_text(data), data)
 
 
-def _same_attribute(keeper: Keeper, draft: Note) -> list[NoteView]:
+def _same_attribute(context: ToolContext, draft: Note) -> list[NoteView]:
     """The notes that hold the attribute of a class which allows one to a subject."""
-    if draft.attribute is None or keeper.classes.of(draft.klass).cardinality != "one":
+    if draft.attribute is None or context.classes.of(draft.klass).cardinality != "one":
         return []
-    held = chains(keeper.store.binding([draft.klass], draft.subjects), keeper.clock())
+    held = chains(context.store.binding([draft.klass], draft.subjects), context.clock())
     return [
-        note_view(member, chain, keeper.voice)
+        note_view(member, chain, context.formatter)
         for chain in held
         for member in chain.members.values()
         if STATES[member.status].binds
@@ -168,36 +168,37 @@ def _same_attribute(keeper: Keeper, draft: Note) -> list[NoteView]:
     ]
 
 
-def _said_before(keeper: Keeper, note: Note, twins: list[near.Nearby]) -> list[str]:
+def _said_before(context: ToolContext, note: Note, twins: list[neighbours.Nearby]) -> list[str]:
     """A warning for each note of the same words that holds no more: saying it again resurrects nothing."""
     return [
         f"these very words were stored as [{each.member.id}], which does not hold: "
-        f"{fate_of(each.member, each.chain, keeper.voice)}. This is a new note beside that chain. If it is true "
-        f"again, say so: {near.view(each, keeper, note.id).call}"
+        f"{status_text_of(each.member, each.chain, context.formatter)}. "
+        "This is a new note beside that chain. If it is true "
+        f"again, say so: {neighbours.view(each, context, note.id).call}"
         for each in twins
         if each.member.status not in STILL_SAID
     ]
 
 
-def _notices(keeper: Keeper, note: Note, rivals: list[NoteView], degraded: str | None) -> list[str]:
+def _notices(context: ToolContext, note: Note, rivals: list[NoteView], degraded: str | None) -> list[str]:
     said = [
         f"{', '.join(note.subjects)} now has two current notes for {note.attribute!r}: this and [{rival.id}] "
         f'"{" ".join(rival.text.split())}". If this one replaces it: '
         f'supersede(note_ids=["{rival.id}", "{note.id}"], text=...)'
         for rival in rivals
     ]
-    said += holding(keeper, note)
+    said += holding(context, note)
     if degraded:
         said.append(f"DEGRADED: stored without a vector, found by its words only, since {degraded}.")
     return said
 
 
-def holding(keeper: Keeper, note: Note) -> list[str]:
+def holding(context: ToolContext, note: Note) -> list[str]:
     """The times between which a note holds, with their zone, where it has any."""
     if not (note.valid_from or note.valid_until):
         return []
-    start = keeper.voice.time(note.valid_from) if note.valid_from else "always"
-    end = keeper.voice.time(note.valid_until) if note.valid_until else "further notice"
+    start = context.formatter.time(note.valid_from) if note.valid_from else "always"
+    end = context.formatter.time(note.valid_until) if note.valid_until else "further notice"
     return [f"it holds from {start} until {end}."]
 
 
@@ -207,9 +208,9 @@ def _text(data: Remembered) -> str:
     mark = f" - {note.mark}" if note.mark else "."
     lines = [f"{verb} [{note.id}] about {', '.join(note.subjects)}, as {note.klass}, from {note.source}{mark}"]
     lines += [f"({notice})" for notice in data.notices]
-    lines += near.lines(
+    lines += neighbours.lines(
         "Near it and current. Does the new note replace one of these? Then say so with the call, or both will stand:",
         data.near_current,
     )
-    lines += near.lines("Near it and no longer true; do not act on them:", data.near_retired)
+    lines += neighbours.lines("Near it and no longer true; do not act on them:", data.near_retired)
     return "\n".join(lines)

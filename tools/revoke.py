@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from stilltrue.event import Revoked
 from stilltrue.lifecycle import Step
-from tools import intake
-from tools.answers import Answer
-from tools.changed import change
-from tools.keeper import Keeper
+from tools.support import validation
+from tools.support.context import ToolContext
+from tools.support.results import Answer
+from tools.support.status_change import change
 
 
-def revoke(keeper: Keeper, note_id: str, reason: str) -> Answer:
+def revoke(context: ToolContext, note_id: str, reason: str) -> Answer:
     """Append a revocation, and answer with what holds now in the chain of the note.
 
     Refused, with nothing written, where the id is unknown, the reason blank, or the note revoked or erased.
     """
-    target = intake.note_ids([note_id], keeper.limits)[0]
-    why = intake.phrase("reason", reason, keeper.limits.reason, required=True) or ""
+    target = validation.note_ids([note_id], context.limits)[0]
+    why = validation.phrase("reason", reason, context.limits.reason, required=True) or ""
     # The reason is a way into the chain: "it was the proxy" is what a later question will be about.
     return change(
-        keeper, target, Step.REVOKE, lambda stamp: Revoked(stamp.id, stamp.at, target, why), keeper.embedded(why)
+        context, target, Step.REVOKE, lambda stamp: Revoked(stamp.id, stamp.at, target, why), context.embedded(why)
     )

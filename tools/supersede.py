@@ -11,16 +11,16 @@ from stilltrue.errors import Refused
 from stilltrue.lifecycle import Member, Status, Step
 from stilltrue.note import RETIRING, Link, LinkKind, Note, content_hash
 from stilltrue.requirement import binds
-from tools import intake, near
-from tools.answers import Answer, NoteView, Superseded, note_view
-from tools.attempts import attempts
-from tools.keeper import Keeper
-from tools.lookup import Found, entry, find, require
 from tools.remember import STILL_SAID, holding, identical, repeated, twin
+from tools.support import neighbours, validation
+from tools.support.context import ToolContext
+from tools.support.lookup import Found, entry, find, require
+from tools.support.results import Answer, NoteView, Superseded, note_view
+from tools.support.retry import attempts
 
 
 def supersede(
-    keeper: Keeper,
+    context: ToolContext,
     note_ids: Sequence[str],
     text: str,
     *,
@@ -41,53 +41,53 @@ def supersede(
     is unknown, where a note is no head of its chain (unless `allow_fork`), or where a requirement would cease to
     bind somebody (unless `lifts_requirement` and a reason).
     """
-    limits, store = keeper.limits, keeper.store
-    said = intake.text(text, limits)
-    ids = intake.note_ids(note_ids, limits)
+    limits, store = context.limits, context.store
+    said = validation.text(text, limits)
+    ids = validation.note_ids(note_ids, limits)
     kind = _relation(relation)
-    why = intake.phrase("reason", reason, limits.reason)
-    named = intake.subjects(subjects, limits)
-    start, end = intake.validity(valid_from, valid_until, keeper.voice)
-    request = intake.request_id(request_id, limits)
-    chosen = intake.klass(klass, keeper.classes, keeper.default_class) if (klass or "").strip() else None
-    first = find(keeper, ids)
-    draft = inheriting([first.member(each).note for each in ids], said, named, chosen, keeper)
-    draft = replace(draft, valid_from=start, valid_until=end, source=intake.source(source, limits))
-    intake.overlapping(draft.subjects, [first.member(each).note for each in ids])
+    why = validation.phrase("reason", reason, limits.reason)
+    named = validation.subjects(subjects, limits)
+    start, end = validation.validity(valid_from, valid_until, context.formatter)
+    request = validation.request_id(request_id, limits)
+    chosen = validation.klass(klass, context.classes, context.default_class) if (klass or "").strip() else None
+    first = find(context, ids)
+    draft = inheriting([first.member(each).note for each in ids], said, named, chosen, context)
+    draft = replace(draft, valid_from=start, valid_until=end, source=validation.source(source, limits))
+    validation.overlapping(draft.subjects, [first.member(each).note for each in ids])
     links = tuple(Link(each, kind) for each in ids)
     digest = content_hash(said, draft.subjects, draft.klass)
-    embedded = keeper.embedded(said)
+    embedded = context.embedded(said)
 
-    for attempt in attempts(keeper):
+    for attempt in attempts(context):
         with attempt:
-            if earlier := repeated(keeper, request, said, links):
-                return _already(keeper, earlier, f"this request ({request!r})")
-            found = find(keeper, ids)
-            for each in [twin(keeper, note_id) for note_id in store.by_digest(digest)]:
+            if earlier := repeated(context, request, said, links):
+                return _already(context, earlier, f"this request ({request!r})")
+            found = find(context, ids)
+            for each in [twin(context, note_id) for note_id in store.by_digest(digest)]:
                 if each.member.status in STILL_SAID and identical(each.member, draft, links):
-                    return _already(keeper, each, "exactly this note, replacing exactly these,")
+                    return _already(context, each, "exactly this note, replacing exactly these,")
             for note_id in ids:
                 member = found.member(note_id)
-                require(Step.SUPERSEDE, member, found.chain_of(note_id), keeper, allow_fork=allow_fork)
+                require(Step.SUPERSEDE, member, found.chain_of(note_id), context, allow_fork=allow_fork)
             for member in all_replaced(found, ids):
-                refuse_silent_lift(member, draft, keeper, lifts_requirement and why is not None)
-            stamp = keeper.stamp(found.latest)
+                refuse_silent_lift(member, draft, context, lifts_requirement and why is not None)
+            stamp = context.stamp(found.latest)
             note = replace(draft, id=stamp.id, recorded_at=stamp.at)
             remembered = event.Remembered(note, links, why, request)
             store.append([entry(remembered, found, embedded, digest)])
 
     events = [each for _, record in found.pairs for each in record.events]
-    chain = chains([*events, remembered], max(keeper.clock(), stamp.at))[0]
-    standing, trouble = _still_standing(keeper, found, ids, chain)
-    notices = holding(keeper, note)
+    chain = chains([*events, remembered], max(context.clock(), stamp.at))[0]
+    standing, trouble = _still_standing(context, found, ids, chain)
+    notices = holding(context, note)
     if embedded.problem:
         notices.append(f"DEGRADED: stored without a vector, since {embedded.problem}.")
     data = Superseded(
         id=note.id,
         stored=True,
-        note=note_view(chain.members[note.id], chain, keeper.voice),
-        replaced=tuple(note_view(chain.members[each], chain, keeper.voice) for each in ids),
-        still_standing=tuple(near.view(each, keeper) for each in standing),
+        note=note_view(chain.members[note.id], chain, context.formatter),
+        replaced=tuple(note_view(chain.members[each], chain, context.formatter) for each in ids),
+        still_standing=tuple(neighbours.view(each, context) for each in standing),
         notices=(*notices, *_state(chain, note.id), *trouble),
     )
     return Answer(_text(data), data)
@@ -105,16 +105,18 @@ def _relation(raw: str | None) -> LinkKind:
     return LinkKind(said)
 
 
-def inheriting(older: Sequence[Note], text: str, subjects: Sequence[str], klass: str | None, keeper: Keeper) -> Note:
+def inheriting(
+    older: Sequence[Note], text: str, subjects: Sequence[str], klass: str | None, context: ToolContext
+) -> Note:
     """The new note with what it inherits: all subjects, the class that binds if any does, a shared attribute."""
     attributes = {note.attribute for note in older}
-    binding = [note.klass for note in older if keeper.classes.of(note.klass).requirement]
+    binding = [note.klass for note in older if context.classes.of(note.klass).requirement]
     return Note(
         id="",
         text=text,
         subjects=tuple(subjects) or tuple(dict.fromkeys(name for note in older for name in note.subjects)),
         klass=klass or (binding or [older[0].klass])[0],
-        source=intake.AGENT,
+        source=validation.AGENT,
         recorded_at=older[0].recorded_at,
         importance=max(note.importance for note in older),
         attribute=attributes.pop() if len(attributes) == 1 else None,
@@ -137,13 +139,13 @@ def all_replaced(found: Found, ids: Sequence[str]) -> list[Member]:
     return list(reached.values())
 
 
-def refuse_silent_lift(member: Member, draft: Note, keeper: Keeper, said_so: bool) -> None:
+def refuse_silent_lift(member: Member, draft: Note, context: ToolContext, said_so: bool) -> None:
     """A requirement ends only where somebody says that it does, and why: its class or a subject must not get lost."""
-    to_come = member.status is Status.PENDING and keeper.classes.of(member.note.klass).requirement
-    if said_so or not (to_come or binds(member, keeper.classes)):
+    to_come = member.status is Status.PENDING and context.classes.of(member.note.klass).requirement
+    if said_so or not (to_come or binds(member, context.classes)):
         return
     freed = [name for name in member.note.subjects if name not in draft.subjects]
-    if keeper.classes.of(draft.klass).requirement and not freed:
+    if context.classes.of(draft.klass).requirement and not freed:
         return
     what = f"class {draft.klass} binds nobody" if not freed else f"it no longer names {', '.join(freed)}"
     raise Refused(
@@ -155,23 +157,25 @@ def refuse_silent_lift(member: Member, draft: Note, keeper: Keeper, said_so: boo
 
 
 def _still_standing(
-    keeper: Keeper, found: Found, ids: Sequence[str], chain: Chain
-) -> tuple[list[near.Nearby], list[str]]:
+    context: ToolContext, found: Found, ids: Sequence[str], chain: Chain
+) -> tuple[list[neighbours.Nearby], list[str]]:
     """Current notes of other chains that say nearly the same as what was retired, and the trouble in finding them.
 
     The note is stored by now: what goes wrong here is told, and must not make the answer an error.
     """
-    standing: dict[str, near.Nearby] = {}
+    standing: dict[str, neighbours.Nearby] = {}
     try:
         for note_id in ids:
             subjects = found.member(note_id).note.subjects
             text = found.member(note_id).note.text
             vector = found.record_of(note_id).vectors.get(note_id)
             if vector is None:  # it was stored before there was a model
-                vector = keeper.embedded(text).vector
+                vector = context.embedded(text).vector
             if vector is None:
                 continue
-            for each in near.nearby(keeper, text, vector, subjects, apart_from=chain.members, least=near.SAME):
+            for each in neighbours.nearby(
+                context, text, vector, subjects, apart_from=chain.members, least=neighbours.SAME
+            ):
                 if each.holds:
                     standing.setdefault(each.member.id, each)
     except Exception as trouble:
@@ -186,12 +190,12 @@ def _state(chain: Chain, note_id: str) -> list[str]:
     return []
 
 
-def _already(keeper: Keeper, twin: near.Nearby, what: str) -> Answer:
+def _already(context: ToolContext, twin: neighbours.Nearby, what: str) -> Answer:
     note_id = twin.member.id
     data = Superseded(
         id=note_id,
         stored=False,
-        note=note_view(twin.member, twin.chain, keeper.voice),
+        note=note_view(twin.member, twin.chain, context.formatter),
         notices=(f"already stored: {what} is note [{note_id}]; nothing was written.",),
     )
     return Answer(_text(data), data)
@@ -206,7 +210,7 @@ def _text(data: Superseded) -> str:
     lines += [
         f"Replaces [{each.id}] {_words(each)} - {each.mark or f'still {each.status}'}" for each in data.replaced
     ]
-    lines += near.lines(
+    lines += neighbours.lines(
         "Still current elsewhere, and nearly the same as what was replaced. If it is wrong as well:",
         data.still_standing,
     )

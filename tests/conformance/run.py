@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent / "support")]
 
-from served import WORDS_ALONE, served, token_of  # noqa: E402
+from http_server import WORDS_ALONE, served, token_of  # noqa: E402
 from wire import FRONT_DOOR, ROOT  # noqa: E402
 
 PACKAGES = (

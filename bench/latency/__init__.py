@@ -1,0 +1,1 @@
+"""How long does each tool take inside the server?"""

@@ -1,0 +1,1 @@
+"""Does the note that decides a request reach the model?"""

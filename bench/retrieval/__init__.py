@@ -1,0 +1,1 @@
+"""Is the note that answers a question among the first?"""

@@ -1,0 +1,1 @@
+"""Is a replaced note ever returned without its replacement?"""

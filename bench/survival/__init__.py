@@ -1,0 +1,1 @@
+"""Kills, several servers on one store, and thousands of writes."""

@@ -1,0 +1,118 @@
+"""What `crash` kills: a process that writes, compacts, re-embeds or upgrades a store until it is killed or done.
+
+python -m bench.crash_victims KIND FOLDER NAME
+
+It says `ready` once it could begin, and begins when it is sent a line. Then it says a line of JSON for each write
+that was acknowledged, or for its work once that is done.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC
+from functools import partial
+from itertools import count
+from pathlib import Path
+from random import Random
+from types import MappingProxyType
+
+from bench.random_model import Drawn
+from bench.stage import AtHand
+from server.wiring import Stamper, utc_now
+from stilltrue.text.formatting import Formatter
+from store.admin.reembed import reembed
+from store.files import ProcessLock
+from store.folder.migrate import upgrade
+from store.folder.whole import open_whole
+from store.lance.engine import Table
+from store.lance.store import open_store
+from tools.remember import remember
+from tools.revoke import revoke
+from tools.supersede import supersede
+from tools.support.context import ToolContext, embed
+from tools.support.results import Remembered, Superseded
+
+MODELS: Mapping[str, Drawn] = MappingProxyType({"wide": Drawn("wide", 48), "narrow": Drawn("narrow", 32)})
+NEXT_VERSION = 2
+_LONG = "And so it went on, from one box to the next, until the last of them was full and the door was shut. "
+
+
+def keeper_on(folder: Path) -> ToolContext:
+    """A context over the store in this folder, with the model that the store is of; it is created if need be."""
+    store = open_store(str(folder))
+    space = store.fingerprint
+    model = MODELS[space.model if space else "wide"]
+    return ToolContext(store, AtHand(model), clock=utc_now, stamp=Stamper(), formatter=Formatter(UTC))
+
+
+def to_next_version(table: Table) -> None:
+    """A step of an upgrade: a column more, as a later version could need it."""
+    table.add_columns({"shelf": "cast(NULL as string)"})
+
+
+def write(folder: Path, name: str) -> None:
+    """Every verb that writes, in any order; notes with cues, and such as are cut into pieces. Upkeep in between."""
+    context, random = keeper_on(folder), Random(name)
+    standing: list[str] = []
+    _ready()
+    for number in count():
+        text = f"Box {number} of {name}. {_LONG * random.choice((0, 0, 5))}".strip()
+        if standing and random.random() < 0.3:
+            older = standing.pop(random.randrange(len(standing)))
+            stored = supersede(context, [older], text).data
+        else:
+            cues = [f"where is box {number}", "moving"] if random.random() < 0.3 else []
+            stored = remember(context, text, subjects=["depot"], cues=cues).data
+        assert isinstance(stored, Remembered | Superseded)
+        _say(json.dumps({"note": stored.id, "text": text}))
+        if random.random() < 0.2:
+            revoke(context, stored.id, f"box {number} was empty")
+            _say(json.dumps({"revoked": stored.id}))
+        else:
+            standing.append(stored.id)
+        context.store.maintain()
+
+
+def compact(folder: Path, name: str) -> None:
+    """Upkeep and nothing else, each time as the first round of a process that was just started."""
+    _ready()
+    while True:
+        store = open_store(str(folder))
+        store.maintain()
+        store.close()
+
+
+def reembed_to(folder: Path, name: str) -> None:
+    """Every text anew, with the model of that name."""
+    whole, model = open_whole(folder), MODELS[name]
+    _ready()
+    make = partial(embed, model, sketches=False)
+    _say(json.dumps({"embedded": reembed(whole, model.fingerprint, make, lambda _: None, lambda done, of: None)}))
+
+
+def upgrade_it(folder: Path, name: str) -> None:
+    """To the next version of the schema."""
+    _ready()
+    locks = (ProcessLock(folder / "write.lock", 30.0), ProcessLock(folder / "upkeep.lock", 30.0))
+    upgrade(folder, *locks, {NEXT_VERSION: to_next_version})
+    _say(json.dumps({"upgraded": NEXT_VERSION}))
+
+
+KINDS: Mapping[str, Callable[[Path, str], None]] = MappingProxyType(
+    {"write": write, "compact": compact, "reembed": reembed_to, "upgrade": upgrade_it}
+)
+
+
+def _ready() -> None:
+    _say("ready")
+    sys.stdin.readline()
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    KINDS[sys.argv[1]](Path(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,208 @@
+"""Flags, environment and a TOML file to one frozen `Config`; what none of them gives is at its default.
+
+Importing this is cheap, since every start of every process does it first.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from server.config.settings import (
+    CLASS_KEYS,
+    KEYS,
+    PREFIX,
+    SECTIONS,
+    EmbeddingSection,
+    HttpSection,
+    Key,
+    MemorySection,
+    RecallSection,
+    RequirementsSection,
+    ServerSection,
+    StoreSection,
+    toml,
+)
+from server.config.validators import CLASS_NAME
+from stilltrue.classes import DEFAULT_CLASSES, Classes, MemoryClass
+from stilltrue.errors import BadConfig
+
+FILE_VARIABLE = f"{PREFIX}CONFIG"
+"""The environment variable that names the file."""
+
+_SWITCHES = MappingProxyType(
+    dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every setting of a process. `file` is the one that was read, None where there was none."""
+
+    store: StoreSection = field(default_factory=StoreSection)
+    embedding: EmbeddingSection = field(default_factory=EmbeddingSection)
+    memory: MemorySection = field(default_factory=MemorySection)
+    recall: RecallSection = field(default_factory=RecallSection)
+    requirements: RequirementsSection = field(default_factory=RequirementsSection)
+    server: ServerSection = field(default_factory=ServerSection)
+    http: HttpSection = field(default_factory=HttpSection)
+    classes: Classes = field(default_factory=Classes)
+    file: Path | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A value that somebody gave, and where it stands."""
+
+    value: Any
+    where: str
+
+
+def load(
+    flags: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    file: str | Path | None = None,
+) -> Config:
+    """The settings of this process: flags win over the environment, that over the file, that over defaults.
+
+    `flags` maps "section.key" to text; `environ` is `os.environ` unless given. `file` is what `--config` names;
+    else STILLTRUE_CONFIG names it; else it is `config.toml` in the user's configuration folder, if that is there.
+    Everything that is given is checked, also where something else wins over it.
+    Raises BadConfig, in one line: the key, where it stands, and what was wanted.
+    """
+    environ = os.environ if environ is None else environ
+    ours = {name: environ[name] for name in environ if name.startswith(PREFIX) and name != FILE_VARIABLE}
+    path, tables = _read_file(file, environ)
+    classes = Classes(_classes(tables.pop("classes", {}), path))
+    given = dict(_from_tables(tables, path))
+    given |= _from_texts(ours, {key.variable: key for key in KEYS}, "environment variable")
+    given |= _from_texts(flags or {}, {key.dotted: key for key in KEYS}, "flag")
+    _agree(given, classes)
+    sections: dict[str, Any] = {}
+    for section, kind in SECTIONS:
+        own = [key for key in KEYS if key.section == section and key.dotted in given]
+        sections[section] = kind(**{key.name: given[key.dotted].value for key in own})
+    return Config(**sections, classes=classes, file=path)
+
+
+def _read_file(named: str | Path | None, environ: Mapping[str, str]) -> tuple[Path | None, dict[str, Any]]:
+    by = "--config" if named is not None else FILE_VARIABLE
+    named = environ.get(FILE_VARIABLE) or None if named is None else named
+    try:
+        path = _usual_file() if named is None else Path(named).expanduser()
+        # Editors on Windows begin a file with a byte order mark, which TOML does not allow.
+        return path, tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if named is None:
+            return None, {}
+        raise _bad(by, f"there is no file {named}", "Name one that is there, or none.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise _bad(str(path), f"this is no TOML: {error}", "config.example.toml shows how it looks.") from error
+    except UnicodeDecodeError as error:
+        raise _bad(str(path), "this is no UTF-8 text", "Save it as UTF-8.") from error
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _bad(by, f"the file cannot be read: {error}", "Name one that can.") from error
+
+
+def _usual_file() -> Path:
+    import platformdirs
+
+    return platformdirs.user_config_path("stilltrue", appauthor=False) / "config.toml"
+
+
+def _from_tables(tables: Mapping[str, Any], path: Path | None) -> Iterator[tuple[str, _Given]]:
+    known = {key.dotted: key for key in KEYS}
+    names = [section for section, _ in SECTIONS]
+    for section, table in tables.items():
+        if not isinstance(table, dict):
+            raise _unknown(section, names if section in names else known, f"{path}, above the sections")
+        if section not in names:
+            raise _unknown(f"[{section}]", [f"[{name}]" for name in [*names, "classes.NAME"]], str(path))
+        where = f"{path}, section [{section}]"
+        for name, value in table.items():
+            if (dotted := f"{section}.{name}") not in known:
+                raise _unknown(dotted, known, where)
+            yield dotted, _Given(_checked(dotted, known[dotted], value, where), where)
+
+
+def _from_texts(texts: Mapping[str, str], known: Mapping[str, Key], what: str) -> Iterator[tuple[str, _Given]]:
+    for name, text in texts.items():
+        where = f"{what} {name}"
+        if name not in known:
+            raise _unknown(name, known, where)
+        yield known[name].dotted, _Given(_read_text(known[name], text, where), where)
+
+
+def _classes(tables: Any, path: Path | None) -> Iterable[MemoryClass]:
+    by_name = {klass.name: klass for klass in DEFAULT_CLASSES}
+    known = {key.name: key for key in CLASS_KEYS}
+    if not isinstance(tables, dict):
+        raise _bad(str(path), "classes is no table", "Write a class as [classes.NAME].")
+    for name, table in tables.items():
+        where = f"{path}, section [classes.{name}]"
+        if not isinstance(table, dict):
+            raise _bad(where, f"classes.{name} is no table", "Write a class as [classes.NAME].")
+        if not CLASS_NAME.holds(name):
+            raise _bad(where, f"the name of a class has to be {CLASS_NAME.wanted}, not {name!r}", "Rename it.")
+        changed = {}
+        for key, value in table.items():
+            if key not in known:
+                raise _unknown(f"classes.{name}.{key}", [f"classes.{name}.{each}" for each in known], where)
+            changed[key] = _checked(f"classes.{name}.{key}", known[key], value, where)
+        if changed.get("half_life_days") == float("inf"):
+            changed["half_life_days"] = None
+        by_name[name] = replace(by_name.get(name) or MemoryClass(name), **changed)
+    return by_name.values()
+
+
+def _agree(given: Mapping[str, _Given], classes: Classes) -> None:
+    """Refuse what is wrong between keys, though each alone is what it has to be."""
+    chosen = given.get("memory.default_class")
+    if chosen and chosen.value not in classes:
+        raise _unknown(chosen.value, classes, f"memory.default_class ({chosen.where})", "class")
+    weights = {key.dotted: key.default for key in KEYS if key.name.startswith("weight_")}
+    weights |= {name: given[name].value for name in weights if name in given}
+    if not any(weights.values()):
+        where = "; ".join(given[name].where for name in weights)
+        raise _bad(where, f"{', '.join(weights)} are all 0", "One of them has to be above 0.")
+
+
+def _read_text(key: Key, text: str, where: str) -> Any:
+    kind = key.check.kind
+    try:
+        value = _SWITCHES.get(text.strip().lower(), text) if kind is bool else kind(text)
+    except ValueError:
+        value = text
+    return _checked(key.dotted, key, value, where)
+
+
+def _checked(name: str, key: Key, value: Any, where: str) -> Any:
+    check = key.check
+    try:
+        kept = float(value) if check.kind is float and type(value) is int else value
+        kept = check.tidy(kept) if type(kept) is check.kind else kept
+        if type(kept) is check.kind and check.holds(kept):
+            return kept
+    except OverflowError:  # a whole number that no float can hold
+        pass
+    shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
+    raise _bad(where, f"{name} has to be {check.wanted}, not {shown}", f"The default is {toml(key.default)}.")
+
+
+def _unknown(name: str, known: Iterable[str], where: str, what: str = "setting") -> BadConfig:
+    from difflib import get_close_matches
+
+    known = list(known)
+    near = get_close_matches(name, known, 1, 0.5)
+    nearest = f"the nearest known one is {near[0]}" if near else f"known are {', '.join(known)}"
+    return _bad(where, f"there is no {what} {name}; {nearest}", "Correct it or take it out.")
+
+
+def _bad(where: str, what: str, hint: str) -> BadConfig:
+    """The error in one line, whatever the names and values hold."""
+    return BadConfig(" ".join(f"{where}: {what}.".split()), hint)

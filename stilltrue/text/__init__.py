@@ -1,0 +1,1 @@
+"""The text a model reads."""

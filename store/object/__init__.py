@@ -1,0 +1,1 @@
+"""A store on object storage or in the LanceDB service."""

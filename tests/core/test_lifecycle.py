@@ -1,0 +1,281 @@
+"""What becomes of a note: the rules of the fold, each as a log and the statuses that follow from it."""
+
+from __future__ import annotations
+
+from log_text import VOICE, chain_of, day, folded, log, statuses, told
+
+from stilltrue.event import Rated
+from stilltrue.lifecycle import Status, fold
+from stilltrue.text.status_text import status_text_of
+
+
+def test_only_the_newest_of_a_line_of_updates_is_current() -> None:
+    """A <- B <- C: C is current, A and B are history."""
+    assert (
+        folded("""
+            A  remembered "tests run with tox"
+            B  remembered "tests run with nox" updates A
+            C  remembered "tests run with pytest alone" updates B
+        """)
+        == "A superseded, B superseded, C current"
+    )
+
+
+def test_a_correction_supersedes_like_an_update() -> None:
+    """The two kinds differ in what is said of the old note, not in its status."""
+    assert (
+        folded("""
+            A  remembered "the outage was the database"
+            B  remembered "the outage was the proxy" corrects A
+        """)
+        == "A superseded, B current"
+    )
+
+
+def test_revoking_the_head_leaves_the_prior_value_unsettled() -> None:
+    """What B replaced does not come back as true: nobody has confirmed it."""
+    assert (
+        folded("""
+            A  remembered "tests run with tox"
+            B  remembered "tests run with nox" updates A
+            -  revoked B because "it was the proxy"
+        """)
+        == "A unsettled, B revoked"
+    )
+
+
+def test_revoking_the_middle_changes_only_its_own_mark() -> None:
+    """A stays superseded, by C, through the revoked B."""
+    assert (
+        folded("""
+            A  remembered
+            B  remembered updates A
+            C  remembered updates B
+            -  revoked B
+        """)
+        == "A superseded, B revoked, C current"
+    )
+
+
+def test_revoking_head_and_middle_unsettles_what_both_replaced() -> None:
+    """With nothing left that stands, A is the prior value again, and not confirmed."""
+    assert (
+        folded("""
+            A  remembered
+            B  remembered updates A
+            C  remembered updates B
+            -  revoked B
+            -  revoked C
+        """)
+        == "A unsettled, B revoked, C revoked"
+    )
+
+
+def test_revoking_only_the_head_of_three_unsettles_everything_below() -> None:
+    """B does not stand up again, and since B is no longer confirmed A is not settled by it: B still stands."""
+    assert (
+        folded("""
+            A  remembered
+            B  remembered updates A
+            C  remembered updates B
+            -  revoked C
+        """)
+        == "A superseded, B unsettled, C revoked"
+    )
+
+
+def test_a_revoked_note_that_nothing_replaced_is_simply_revoked() -> None:
+    """Revoking needs no successor."""
+    assert folded("A  remembered \n -  revoked A") == "A revoked"
+
+
+def test_reinstating_brings_back_exactly_what_was_before_the_revoke() -> None:
+    """Revoke, then reinstate: the head is current and what it replaced is superseded."""
+    assert (
+        folded("""
+            A  remembered
+            B  remembered updates A
+            -  revoked B
+            -  reinstated B
+        """)
+        == "A superseded, B current"
+    )
+
+
+def test_the_last_of_several_revocations_and_reinstatements_counts() -> None:
+    """Revoked again after it was reinstated is revoked."""
+    assert (
+        folded("""
+            A  remembered
+            -  revoked A
+            -  reinstated A
+            -  revoked A because "and wrong it was"
+        """)
+        == "A revoked"
+    )
+
+
+def test_the_revocation_that_holds_is_the_one_that_is_told() -> None:
+    """Of two revocations the last gives the reason; a reinstated note has none."""
+    chain = chain_of("""
+        A  remembered
+        -  revoked A because "first"
+        -  reinstated A
+        -  revoked A because "second"
+        B  remembered refines A
+        -  revoked B
+        -  reinstated B
+    """)
+    assert chain.members["A"].revocation is not None
+    assert chain.members["A"].revocation.reason == "second"
+    assert chain.members["B"].revocation is None
+
+
+def test_reinstating_the_middle_does_not_touch_its_neighbours() -> None:
+    """B is history again, as before, because C still stands."""
+    assert (
+        folded("""
+            A  remembered
+            B  remembered updates A
+            C  remembered updates B
+            -  revoked B
+            -  reinstated B
+        """)
+        == "A superseded, B superseded, C current"
+    )
+
+
+def test_saying_that_the_old_value_is_true_again_is_a_new_note() -> None:
+    """A, then B, then A again: the third supersedes B and is no duplicate of the first."""
+    assert (
+        folded("""
+            A  remembered "port 5432"
+            B  remembered "port 5433" updates A
+            C  remembered "port 5432" updates B
+        """)
+        == "A superseded, B superseded, C current"
+    )
+
+
+def test_retired_words_said_again_without_a_link_resurrect_nothing() -> None:
+    """It is a new note, a chain of its own, and the old one stays superseded."""
+    again = """
+        A  remembered "port 5432"
+        B  remembered "port 5433" updates A
+        C  remembered "port 5432"
+    """
+    assert folded(again) == "A superseded, B current, C current"
+    assert told(again) == "B | C"
+
+
+def test_what_an_erased_note_replaced_stays_superseded() -> None:
+    """Forgetting a successor must not bring the old value back."""
+    assert (
+        folded("""
+            A  remembered
+            B  remembered updates A
+            -  erased B
+        """)
+        == "A superseded, B erased"
+    )
+
+
+def test_erasing_a_revoked_successor_lifts_no_requirement() -> None:
+    """B had fallen away, so that A binds again; forgetting B's words must not change that."""
+    allergy = """
+        A  remembered "no peanuts" as allergy
+        B  remembered "peanuts are fine" as allergy updates A
+        -  revoked B because "said of somebody else"
+    """
+    assert folded(allergy) == "A unsettled, B revoked"
+    assert folded(f"{allergy}\n-  erased B") == "A unsettled, B erased"
+
+
+def test_erasing_an_expired_successor_changes_nothing_for_what_it_replaced() -> None:
+    """It was over before it was forgotten."""
+    assert (
+        folded("""
+            A  remembered
+            B  remembered updates A until 5
+            -  erased B @9
+        """)
+        == "A unsettled, B erased"
+    )
+
+
+def test_erasing_a_note_twice_changes_nothing() -> None:
+    """The first erasure counts: B stood then, though its time is over by the second."""
+    erased = """
+        A  remembered
+        B  remembered updates A until 5
+        -  erased B @4
+    """
+    assert folded(erased) == "A superseded, B erased"
+    assert folded(f"{erased}\n-  erased B @9") == "A superseded, B erased"
+
+
+def test_before_the_end_of_its_time_a_note_erased_later_kept_what_it_replaced_superseded() -> None:
+    """What is asked about is the moment, however late the erasure is."""
+    erased = """
+        A  remembered
+        B  remembered updates A until 5
+        -  erased B @9
+    """
+    assert folded(erased, on=3) == "A superseded, B erased"
+
+
+def test_a_successor_revoked_before_its_time_never_replaced_anything() -> None:
+    """Nothing happened on day 30, so nothing changes on it."""
+    moving = """
+        A  remembered "the office is in Lyon"
+        B  remembered "the office is in Bonn" updates A from 30
+        -  revoked B because "the move is off" @3
+    """
+    assert folded(moving, on=29) == "A current, B revoked"
+    assert folded(moving, on=31) == "A current, B revoked"
+
+
+def test_an_erased_note_stays_erased_whatever_else_is_said_of_it() -> None:
+    """Erasure is final: neither a revocation nor a reinstatement nor a successor changes the status."""
+    assert (
+        folded("""
+            A  remembered
+            -  revoked A
+            -  erased A
+            -  reinstated A
+            B  remembered updates A
+        """)
+        == "A erased, B current"
+    )
+
+
+def test_a_revoked_note_with_a_successor_that_stands_is_revoked() -> None:
+    """Revoked is asked before superseded, and what replaced it is still known."""
+    chain = chain_of("""
+        A  remembered
+        B  remembered updates A
+        -  revoked A
+    """)
+    assert statuses(chain.members) == "A revoked, B current"
+    assert chain.members["A"].superseders == ("B",)
+
+
+def test_ratings_are_counted_and_change_no_status() -> None:
+    """Helped minus misled; a status is a matter of the log's moves alone."""
+    events = log("""
+        A  remembered
+        -  helped A
+        -  helped A
+        -  misled A
+    """)
+    assert sum(isinstance(event, Rated) for event in events) == 3
+    (member,) = fold(events, day(100)).values()
+    assert (member.status, member.ratings) == (Status.CURRENT, 1)
+
+
+def test_an_unsettled_note_is_marked_with_the_reason_that_unsettled_it() -> None:
+    """It is never delivered silently as current."""
+    chain = chain_of('A  remembered \n B  remembered updates A \n -  revoked B because "it was the proxy"')
+    mark = str(status_text_of(chain.members["A"], chain, VOICE))
+    assert mark.startswith("NOT CONFIRMED")
+    assert "it was the proxy" in mark

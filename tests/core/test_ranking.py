@@ -1,0 +1,202 @@
+"""Entry scores and the order of chains: what each signal does, and what no signal may do."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stilltrue.retrieval.ranking import (
+    MAX_RATING,
+    Candidate,
+    Policy,
+    Recency,
+    diverse,
+    normalised,
+    relevance,
+    score,
+)
+
+POLICY = Policy()
+ONLY_RECENCY = Policy(relevance=0.0, recency=1.0, importance=0.0)
+ONLY_IMPORTANCE = Policy(relevance=0.0, recency=0.0, importance=1.0)
+
+candidates = st.lists(
+    st.builds(
+        Candidate,
+        note_id=st.just("n"),
+        similarity=st.none() | st.floats(-1, 1),
+        lexical=st.floats(0, 50),
+        age_days=st.floats(-1, 5000),
+        half_life_days=st.none() | st.floats(0.1, 1000),
+        importance=st.floats(0, 1),
+        retrievals=st.integers(0, 10**6),
+        ratings=st.integers(-1000, 1000),
+    ),
+    max_size=12,
+)
+
+
+def candidate(**given: Any) -> Candidate:
+    """A candidate like any other, but for what is given."""
+    usual: dict[str, Any] = {
+        "note_id": "n",
+        "similarity": 0.5,
+        "lexical": 0.0,
+        "age_days": 1.0,
+        "half_life_days": None,
+        "importance": 0.5,
+    }
+    return Candidate(**usual | given)
+
+
+@given(candidates, st.sampled_from(["decay", "none", "inverted"]))
+def test_every_candidate_gets_a_finite_score_within_the_sum_of_the_weights(
+    found: list[Candidate], recency: Recency
+) -> None:
+    """Boosts are bounded: no count of readings or ratings carries a note beyond the weight of its signal."""
+    scores = score(found, POLICY, recency)
+    assert len(scores) == len(found)
+    assert all(math.isfinite(value) and -1e-9 <= value <= 1 + 1e-9 for value in scores)
+
+
+def test_nothing_found_scores_nothing() -> None:
+    """An empty search is no error."""
+    assert score([], POLICY) == []
+
+
+def test_of_two_alike_the_more_relevant_scores_higher() -> None:
+    """By vectors, by full text, or by both."""
+    by_vector = score([candidate(similarity=0.9), candidate(similarity=0.2)], POLICY)
+    by_text = score([candidate(lexical=9.0), candidate(lexical=2.0)], POLICY)
+    assert by_vector[0] > by_vector[1]
+    assert by_text[0] > by_text[1]
+
+
+def test_of_two_alike_the_one_read_last_scores_higher_where_its_class_ages() -> None:
+    """Half-lives belong to a class."""
+    fresh, stale = score([candidate(half_life_days=14, age_days=age) for age in (1, 40)], POLICY)
+    assert fresh > stale
+
+
+def test_age_does_not_touch_a_class_without_a_half_life() -> None:
+    """Age is not evidence: a rule of five years ago scores as one of today."""
+    old, new = score([candidate(age_days=age) for age in (1800, 0)], POLICY)
+    assert old == new
+
+
+def test_a_note_that_does_not_decay_is_never_less_recent_than_one_that_does() -> None:
+    """Its term is one, not zero, and it stays one beside something read a moment ago."""
+    lasting, fading = score([candidate(age_days=3000), candidate(age_days=1, half_life_days=14)], ONLY_RECENCY)
+    assert lasting == 1.0
+    assert fading <= lasting
+    assert score([candidate(age_days=3000), candidate(age_days=1)], ONLY_RECENCY) == [1.0, 1.0]
+
+
+def test_what_was_just_said_is_as_recent_as_what_does_not_decay() -> None:
+    """Whatever its class: only what has aged falls behind."""
+    ages = (0.0, 0.1, 14.0)
+    lasting, *fading = score(
+        [candidate(), *(candidate(age_days=age, half_life_days=14) for age in ages)], ONLY_RECENCY
+    )
+    assert fading == pytest.approx([lasting, lasting, lasting / 2], rel=0.01)
+
+
+def test_recency_halves_after_the_half_life() -> None:
+    """Of the ages 0, one half-life and never, the middle one lies halfway."""
+    scores = score([candidate(half_life_days=10, age_days=age) for age in (0, 10, 10**6)], ONLY_RECENCY)
+    assert scores == pytest.approx([1.0, 0.5, 0.0])
+
+
+def test_a_question_about_the_past_takes_recency_out_or_turns_it_round() -> None:
+    """ "none" does not look at age, "inverted" prefers the older."""
+    found = [candidate(half_life_days=14, age_days=age) for age in (1, 40)]
+    fresh, stale = score(found, POLICY, "none")
+    assert fresh == stale
+    fresh, stale = score(found, POLICY, "inverted")
+    assert fresh < stale
+
+
+def test_a_question_for_how_it_began_prefers_the_older_of_two_that_do_not_decay() -> None:
+    """The very first choice is often a decision or a fact: their age counts here, though it never fades them."""
+    old, new = score([candidate(age_days=age) for age in (1800, 1)], POLICY, "inverted")
+    assert old > new
+
+
+def test_of_two_alike_the_more_important_scores_higher() -> None:
+    """Importance is given when a note is stored."""
+    high, low = score([candidate(importance=0.9), candidate(importance=0.1)], POLICY)
+    assert high > low
+
+
+def test_what_helped_gains_and_what_misled_loses_and_both_have_an_end() -> None:
+    """After ten ratings in one direction there is no more to gain or to lose."""
+    found = [candidate(ratings=count) for count in (-(10**6), -MAX_RATING, -1, 0, 1, MAX_RATING, 10**6)]
+    scores = score(found, ONLY_IMPORTANCE)
+    assert scores[0] == scores[1] < scores[2] < scores[3] < scores[4] < scores[5] == scores[6]
+
+
+def test_being_read_often_helps_less_and_less() -> None:
+    """The gain grows with the logarithm: the first ten readings count for more than the next ten."""
+    never, ten, twenty = score([candidate(retrievals=count) for count in (0, 10, 20)], ONLY_IMPORTANCE)
+    assert ten - never > twenty - ten > 0
+
+
+def test_a_signal_that_is_the_same_for_all_says_nothing() -> None:
+    """It counts one half for each, and does not divide by nothing."""
+    assert normalised([3.0, 3.0, 3.0]).tolist() == [0.5, 0.5, 0.5]
+    assert normalised([1.0, 2.0, 3.0]).tolist() == [0.0, 0.5, 1.0]
+
+
+def test_without_vectors_full_text_decides_alone() -> None:
+    """A store whose model is not ready still ranks."""
+    found = [candidate(similarity=None, lexical=score) for score in (8.0, 2.0, 0.0)]
+    assert relevance(found, POLICY).tolist() == [1.0, 0.25, 0.0]
+
+
+def test_without_a_word_in_common_vectors_decide_alone() -> None:
+    """A channel that found nothing has no say."""
+    found = [candidate(similarity=similarity) for similarity in (0.8, 0.6, 0.4)]
+    assert relevance(found, POLICY).tolist() == pytest.approx([1.0, 0.5, 0.0])
+
+
+def test_a_candidate_that_only_full_text_found_counts_as_the_least_similar() -> None:
+    """It is neither put last for want of a vector nor given one."""
+    found = [candidate(similarity=0.9), candidate(similarity=0.1), candidate(similarity=None, lexical=5.0)]
+    near, far, by_words = relevance(found, POLICY).tolist()
+    assert far < by_words < near
+
+
+def test_at_full_lambda_the_order_is_that_of_the_scores_and_ties_keep_their_order() -> None:
+    """Then diversity has no say."""
+    vectors = [np.array([1.0, 0.0], dtype=np.float32)] * 4
+    assert diverse([0.2, 0.9, 0.9, 0.5], vectors, 1.0) == [1, 2, 3, 0]
+
+
+def test_a_chain_like_one_already_told_waits_behind_another() -> None:
+    """The second of two near twins comes after a chain that says something else."""
+    north, east = np.array([1.0, 0.0], dtype=np.float32), np.array([0.0, 1.0], dtype=np.float32)
+    assert diverse([0.9, 0.85, 0.7], [north, north, east], 0.5) == [0, 2, 1]
+
+
+def test_a_chain_without_a_vector_is_like_no_other() -> None:
+    """It keeps its place by score."""
+    north = np.array([1.0, 0.0], dtype=np.float32)
+    assert diverse([0.9, 0.85, 0.8], [north, north, None], 0.5) == [0, 2, 1]
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.none() | st.floats(0, 2 * math.pi)), max_size=12),
+    st.floats(0, 1),
+)
+def test_diversity_reorders_and_drops_nothing(chains: list[tuple[float, float | None]], share: float) -> None:
+    """Every chain is in the order once, and the best score comes first."""
+    scores = [value for value, _ in chains]
+    vectors = [None if at is None else np.array([math.cos(at), math.sin(at)], np.float32) for _, at in chains]
+    order = diverse(scores, vectors, share)
+    assert sorted(order) == list(range(len(chains)))
+    assert not order or scores[order[0]] == max(scores)

@@ -1,0 +1,63 @@
+"""What becomes of a note as time goes by: validity, what is to come, and what was known when."""
+
+from __future__ import annotations
+
+from log_text import folded
+
+
+def test_an_expired_successor_leaves_the_prior_value_unsettled() -> None:
+    """Whether the old value holds again when the new one has run out, nobody said."""
+    office = """
+        A  remembered "the team sits in Porto"
+        B  remembered "the team sits in Lyon for the summer" updates A until 30
+    """
+    assert folded(office, on=29) == "A superseded, B current"
+    assert folded(office, on=30) == "A unsettled, B expired"
+
+
+def test_a_note_expires_at_the_very_moment_that_its_validity_ends() -> None:
+    """The end is excluded: at `valid_until` it is over."""
+    assert folded("A  remembered until 30", on=29.999) == "A current"
+    assert folded("A  remembered until 30", on=30) == "A expired"
+
+
+def test_a_note_is_current_from_the_very_moment_that_its_validity_begins() -> None:
+    """The start is included: at `valid_from` it holds."""
+    assert folded("A  remembered from 30", on=29.999) == "A pending"
+    assert folded("A  remembered from 30", on=30) == "A current"
+
+
+def test_a_note_holds_until_the_time_of_its_successor_has_come() -> None:
+    """A pending successor retires nothing yet."""
+    move = """
+        A  remembered "the team sits in Porto"
+        B  remembered "the team sits in Lyon" updates A from 30
+    """
+    assert folded(move, on=29) == "A current, B pending"
+    assert folded(move, on=30) == "A superseded, B current"
+
+
+def test_a_pending_successor_does_not_shield_what_a_later_one_replaced() -> None:
+    """A <- B <- C, B pending: C stands and is reached through B."""
+    assert (
+        folded("""
+            A  remembered
+            B  remembered updates A from 200
+            C  remembered updates B
+        """)
+        == "A superseded, B superseded, C current"
+    )
+
+
+def test_as_of_a_moment_only_what_was_recorded_by_then_is_known() -> None:
+    """What did we hold on day 2? The note that was superseded on day 3."""
+    history = """
+        A  remembered  @1
+        B  remembered updates A  @3
+        -  revoked B  @5
+        -  reinstated B  @7
+    """
+    assert folded(history, on=2, known=2) == "A current"
+    assert folded(history, on=3, known=3) == "A superseded, B current"
+    assert folded(history, on=5, known=5) == "A unsettled, B revoked"
+    assert folded(history, on=7, known=7) == "A superseded, B current"

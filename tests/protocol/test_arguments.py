@@ -1,0 +1,245 @@
+"""Arguments as clients and models really send them: taken where the meaning is plain, else told in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import anyio
+import pytest
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from seeded_store import texts_in
+from wire import ERAS, Wire, text_of, wire
+
+from server.config.load import load
+from server.protocol.arguments import ALIASES, COUNTS
+from server.protocol.dispatch import Dispatcher
+from server.protocol.tools import verbs
+from server.wiring import StoreRuntime
+
+
+@pytest.fixture(scope="module", params=ERAS)
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    """One server for all of them, in each era."""
+    with wire(tmp_path_factory.mktemp("server"), era=request.param) as client:
+        yield client
+
+
+def test_blanks_of_optional_arguments_count_as_absent(server: Wire) -> None:
+    """Some clients send "" or null or [] for every argument that is not set."""
+    blanks = {"subjects": "", "klass": None, "cues": [], "importance": "", "valid_from": " ", "refines": ""}
+    note = server.done("remember", text="Blanks are nothing.", attribute="", request_id="", **blanks)["note"]
+    assert (note["subjects"], note["klass"]) == (["user"], "note")
+    assert server.done("recall", query="blanks", budget_tokens="", as_of="", session=None, subjects=[""])["chains"]
+
+
+@pytest.mark.parametrize("spelling", [["Priya", "team"], '["Priya", "team"]', "Priya, team", "[Priya, team]"])
+def test_a_list_may_be_sent_as_text(server: Wire, spelling: Any) -> None:
+    """As JSON in a text, or as words between commas, it is the same list."""
+    note = server.done("remember", text=f"A list was {spelling!r}.", subjects=spelling, cues="lunch, dinner")["note"]
+    assert note["subjects"] == ["priya", "team"]
+
+
+def test_ids_are_taken_in_every_spelling(server: Wire) -> None:
+    """An id alone, in the brackets of an answer, in capitals, or in a list that is a text."""
+    first = server.done("remember", text="Spelling one.")["id"]
+    for spelling in (first, f"[{first}]", f'["{first}"]', [f" {first} "]):
+        assert not server.call("feedback", note_ids=spelling, outcome="helped").get("isError"), spelling
+
+
+def test_numbers_and_switches_may_be_sent_as_text(server: Wire) -> None:
+    """ "0.9" is a number where one is wanted, and "true" a switch."""
+    server.done("remember", text="Numbers are numbers.", importance="0.9")
+    assert server.done("recall", query="numbers", budget_tokens="200", include_retired="true")["chains"]
+    assert server.done("recall", query="numbers", budget_tokens=200.0, include_retired="False")["chains"]
+
+
+def test_text_that_looks_like_json_stays_text(server: Wire) -> None:
+    """A note may be a number, a list or a quotation: it is kept byte for byte."""
+    for text in ("123", "[1, 2]", '{"a": 1}', "null", "true", '"quoted"', " spaced "):
+        assert server.done("remember", text=text)["note"]["text"] == text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("remember", {}, "text is missing; it is a text."),
+        ("remember", {"text": None}, "text is None; it has to be a text."),
+        ("remember", {"text": 5}, "text is 5; it has to be a text."),
+        ("remember", {"text": ["a", "b"]}, "text is ['a', 'b']; it has to be a text."),
+        ("remember", {"text": "x", "importance": "high"}, "importance is 'high'; it has to be a number."),
+        ("remember", {"text": "x", "subjects": [7]}, "subjects holds 7; it has to be a list of strings."),
+        ("remember", {"text": "x", "subjects": {"a": 1}}, "subjects holds {'a': 1}; it has to be a list of strings."),
+        ("remember", {"text": "x", "colour": "red"}, "remember has no argument colour."),
+        ("supersede", {"text": "x"}, "note_ids is missing; it is a list of strings."),
+        ("supersede", {"note_ids": [], "text": "x"}, "no note id was given."),
+        ("feedback", {"note_ids": ["x"], "outcome": "great"}, "outcome is 'great'; it has to be helped or misled."),
+        ("recall", {"query": "x", "budget_tokens": "many"}, "budget_tokens is 'many'; it has to be a whole number."),
+        ("recall", {"query": "x", "include_retired": "maybe"}, "include_retired is 'maybe'; it has to be true"),
+        ("revoke", {"note_id": ["a", "b"], "reason": "x"}, "note_id is ['a', 'b']; it has to be a text."),
+    ],
+)
+def test_a_wrong_argument_is_told_in_a_sentence(
+    server: Wire, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    """What was sent, what is expected, and nothing of the machinery behind it."""
+    refused = server.refused(tool, **arguments)
+    assert said in refused
+    assert "validation error" not in refused
+
+
+BAD = [
+    ("remember", {"text": ""}, "text is empty."),
+    ("remember", {"text": " \n"}, "text is empty."),
+    ("remember", {"text": "x" * 32_769}, "text has 32769 bytes; the limit is 32768."),
+    ("remember", {"text": "a\0b"}, "text holds a NUL character."),
+    ("remember", {"text": "half an emoji \ud83d"}, "text holds U+FFFD, in place of a character that was lost"),
+    ("remember", {"text": "x", "subjects": ["a\udc00"]}, "subjects holds U+FFFD"),
+    ("remember", {"text": "x", "klass": "alergy"}, "no class is called 'alergy'. Use one of: allergy,"),
+    ("remember", {"text": "x", "importance": 7}, "importance is 7"),
+    ("remember", {"text": "x", "importance": float("nan")}, "importance is nan"),
+    ("remember", {"text": "x", "subjects": [f"s{n}" for n in range(10_000)]}, "10000 subjects were given"),
+    ("remember", {"text": "x", "subjects": ["s" * 10_000]}, "subjects has 10000 characters; the limit is 200."),
+    ("remember", {"text": "x", "subjects": "[" * 100_000}, "subjects has 100000 characters; the limit is 200."),
+    ("remember", {"text": "x", "valid_from": "yesterday-ish"}, "valid_from is 'yesterday-ish', which is no date."),
+    ("remember", {"text": "x", "valid_from": "2026-05-02", "valid_until": "2026-05-01"}, "valid_until"),
+    ("remember", {"text": "x", "refines": "zzzz"}, "there is no note 'zzzz'"),
+    ("revoke", {"note_id": "", "reason": "x"}, "no note id was given."),
+    ("revoke", {"note_id": "' OR 1=1 --", "reason": "x"}, 'there is no note "\' OR 1=1 --"'),
+    ("recall", {"query": ""}, "query is empty."),
+    ("recall", {"query": "x", "budget_tokens": -1}, "budget_tokens is -1"),
+    ("recall", {"query": "x", "as_of": "31-31"}, "as_of is '31-31', which is no date."),
+]
+
+
+def test_bad_input_is_refused_and_writes_nothing(server: Wire) -> None:
+    """Each says what was wrong and what to do, and the store holds what it held."""
+    server.done("remember", text="The store is there.")
+    before = texts_in(server.home / "store")
+    for tool, arguments, said in BAD:
+        assert said in server.refused(tool, **arguments), arguments
+    assert texts_in(server.home / "store") == before
+
+
+def test_a_tool_that_is_not_there_is_told_with_those_that_are(server: Wire) -> None:
+    """A name that was misspelt is answered with the names."""
+    said = server.refused("remembr", text="x")
+    assert said.startswith("There is no tool 'remembr'. There are: remember, supersede,")
+
+
+class Broken(dict[str, Any]):
+    """Arguments that no client can send, at which the reading of arguments fails."""
+
+    def items(self) -> Any:
+        raise RuntimeError("/a/path/of/ours")
+
+
+def test_a_fault_of_ours_is_a_sentence_and_no_more(caplog: pytest.LogCaptureFixture) -> None:
+    """The model reads whose fault it is and what to do; what went wrong in which place is in the log alone."""
+    (first, *_) = verbs(Dispatcher(StoreRuntime(load({}, environ={}), ephemeral=True)))
+    with pytest.raises(ToolError) as failed:
+        anyio.run(first.run, Broken(), Context())
+    assert str(failed.value).startswith("remember failed through a fault of the memory server, not of your call.")
+    assert "/a/path/of/ours" not in str(failed.value)
+    assert "/a/path/of/ours" in caplog.text
+
+
+def test_an_id_that_was_cut_short_is_never_guessed(server: Wire) -> None:
+    """The beginning of an id is refused with the id that begins so, and nothing happens to the note."""
+    whole = server.done("remember", text="Cut short.")["id"]
+    assert f"[{whole}]" in server.refused("revoke", note_id=whole[:15], reason="x")
+    assert not server.call("revoke", note_id=whole, reason="x").get("isError")
+
+
+def test_quotes_and_fragments_of_sql_are_words(server: Wire) -> None:
+    """Whatever stands in a text, a subject or a query is data."""
+    odd = "x'; DROP TABLE log; -- \" % _ \\ `"
+    stored = server.done("remember", text=odd, subjects=[odd], attribute=odd, source=odd, request_id=odd, cues=[odd])
+    found = server.done("recall", query=odd, subjects=[odd], session=odd)
+    assert found["chains"][0]["lead"][0]["text"] == odd
+    assert stored["id"] in server.refused("remember", text="another", request_id=odd)
+
+
+GUESSED = [
+    ("remember", {"content": "Guessed one."}),
+    ("remember", {"note": "Guessed two.", "type": "fact", "tags": ["priya"]}),
+    ("remember", {"memory": "Guessed three.", "category": "fact", "about": "priya"}),
+    ("remember", {"fact": "Guessed four.", "class": "fact", "user_id": "priya"}),
+    ("remember", {"text": "", "content": "Guessed five.", "kind": "fact", "subject": "priya"}),
+    ("remember", {"Text": "Guessed six.", "validFrom": "2026-01-01", "valid-until": "2096-01-01"}),
+    ("recall", {"q": "guessed"}),
+    ("recall", {"question": "guessed", "max_tokens": 300, "date": "2096-01-01"}),
+    ("recall", {"text": "guessed", "tags": "priya", "session_id": "s"}),
+    ("recall", {"query": "guessed", "q": "guessed", "k": "3"}),
+    ("constraints", {"user": "priya"}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), GUESSED)
+def test_a_name_that_models_guess_is_taken(server: Wire, tool: str, arguments: dict[str, Any]) -> None:
+    """What is called otherwise elsewhere is what it is here, and lands where it belongs."""
+    done = server.done(tool, **arguments)
+    if tool == "remember":
+        assert done["note"]["text"].startswith("Guessed")
+        named = len(arguments) > 2 and "validFrom" not in arguments
+        assert (done["note"]["klass"], done["note"]["subjects"]) == (
+            ("fact", ["priya"]) if named else ("note", ["user"])
+        )
+        assert ("valid_until" in done["note"]) == ("validFrom" in arguments)
+
+
+def test_an_id_may_be_called_anything(server: Wire) -> None:
+    """`id`, `ids`, `note` and `noteId` are the note that is meant, or the several, where several are wanted."""
+    first = server.done("remember", text="Called anything.")["id"]
+    for name in ("id", "ids", "note", "noteId", "memory_id"):
+        server.done("feedback", **{name: first}, rating="helped")
+        server.done("revoke", **{name: [first]}, why="a test")
+        server.done("reinstate", **{name: first})
+    assert server.done("supersede", id=first, content="Called something.", kind="fact")["note"]["klass"] == "fact"
+
+
+def test_a_small_limit_counts_memories_and_a_large_one_tokens(server: Wire) -> None:
+    """`limit: 2` is two memories, and says how many more there are; `limit: 60` is a budget; no rule is left out."""
+    for number in range(4):
+        server.done("remember", text=f"Shelf {number} holds bolts.", subjects=["shelves"])
+    server.done("remember", text="Never empty a shelf of bolts.", klass="hard_preference", subjects=["shelves"])
+    query = {"query": "what do the shelves hold?", "subjects": ["shelves"]}
+    for name in ("limit", "top_k", "maxResults"):
+        few = server.done("recall", **query, **{name: 2})
+        assert (len(few["chains"]), few["further"], len(few["requirements"])) == (2, 2, 1)
+    assert "2 more matched less well" in text_of(server.call("recall", **query, limit=2))
+    tight = server.done("recall", **query, limit=60)
+    assert tight["tokens"] <= 60
+    assert tight["omitted"]
+    assert "limit is 0; at least one memory is expected." in server.refused("recall", **query, limit=0)
+    assert "limit is 'many'; it has to be a whole number." in server.refused("recall", **query, limit="many")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        (
+            "remember",
+            {"text": "One.", "content": "Two."},
+            "text is 'One.', and content, another name for it, is 'Two.'",
+        ),
+        ("remember", {"content": "One.", "memory": "Two."}, "another name for it, is 'Two.'"),
+        ("recall", {"query": "x", "subjects": ["a"], "tags": ["b"]}, "subjects is ['a'], and tags"),
+        ("supersede", {"note": "One."}, "supersede has no argument note."),
+        ("remember", {"text": "x", "colour": "red"}, "remember has no argument colour."),
+        ("constraints", {"limit": 3}, "constraints has no argument limit."),
+    ],
+)
+def test_a_name_that_could_mean_two_things_is_refused(
+    server: Wire, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    """Two names of one argument have to agree, and what is missing twice is not guessed."""
+    assert said in server.refused(tool, **arguments)
+
+
+def test_no_alias_is_the_name_of_another_argument_of_its_tool() -> None:
+    """Each alias is spelt as the table looks it up, and none of them hides behind a name of ours."""
+    every = [alias for aliases in ALIASES.values() for alias in aliases]
+    assert [alias for alias in [*every, *COUNTS] if alias != alias.lower() or "-" in alias or " " in alias] == []
+    assert not COUNTS.intersection(every)

@@ -1,0 +1,1 @@
+"""Operations on a store that are not tools of an agent."""

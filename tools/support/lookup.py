@@ -1,0 +1,141 @@
+"""From exact ids to folded chains, and from a decided event to the entry that is appended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from stilltrue.chain import Chain, chains
+from stilltrue.errors import Refused
+from stilltrue.event import Event, Remembered
+from stilltrue.ids import LENGTH
+from stilltrue.lifecycle import STATES, Member, Status, Step, is_legal
+from store.port import ChainRecord, Embedded, Entry, Log
+from tools.support.context import ToolContext
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The chains that hold the notes of a call, folded now, each with its record."""
+
+    pairs: tuple[tuple[Chain, ChainRecord], ...]
+
+    def chain_of(self, note_id: str) -> Chain:
+        return next(chain for chain, _ in self.pairs if note_id in chain.members)
+
+    def record_of(self, note_id: str) -> ChainRecord:
+        return next(record for chain, record in self.pairs if note_id in chain.members)
+
+    def member(self, note_id: str) -> Member:
+        return self.chain_of(note_id).members[note_id]
+
+    @property
+    def latest(self) -> datetime | None:
+        """When the last of the events was recorded; what follows them must be later, whatever the clock says."""
+        return max((event.at for _, record in self.pairs for event in record.events), default=None)
+
+
+def find(context: ToolContext, note_ids: Sequence[str]) -> Found:
+    """The chains of these notes. Refused where an id is not exactly that of a note."""
+    records = context.store.chains_of(note_ids)
+    moment = context.clock()
+    pairs = tuple((chain, record) for record in records for chain in chains(record.events, moment))
+    known = {note_id for chain, _ in pairs for note_id in chain.members}
+    for note_id in note_ids:
+        if note_id not in known:
+            raise _unknown(note_id, context.store)
+    return Found(pairs)
+
+
+def require(step: Step, member: Member, chain: Chain, context: ToolContext, *, allow_fork: bool = False) -> None:
+    """Refused where the step may not be taken on this note now, saying what it is and what may be done."""
+    if is_legal(step, member):
+        return
+    status, note_id = member.status, member.id
+    if step is Step.SUPERSEDE and allow_fork and status in {Status.SUPERSEDED, Status.REVOKED}:
+        return
+    what = f"note [{note_id}] is {status}: {STATES[status].meaning}"
+    replaced = status is Status.SUPERSEDED or bool(member.superseders)
+    if step in {Step.SUPERSEDE, Step.REFINE} and replaced:
+        heads = ", ".join(f'[{head}] "{_brief(chain.members[head])}"' for head in chain.lead)
+        raise Refused(
+            "not_head",
+            f"{what}. What holds in its chain now: {heads}.",
+            f"Call {step} on that note, if what you know bears on it.",
+        )
+    if step is Step.REINSTATE:
+        hint = _instead(member)
+        raise Refused("not_revoked", f"{what}, not revoked, so there is nothing to reinstate.", hint)
+    if step is Step.REVOKE and status is Status.REVOKED and member.revocation:
+        raise Refused(
+            "already_revoked",
+            f"note [{note_id}] was revoked on {context.formatter.time(member.revocation.at)}: "
+            f'"{member.revocation.reason}".',
+            "Nothing is left to do; reinstate takes it back.",
+        )
+    legal = [each.value for each in Step if is_legal(each, member)]
+    may = f"What may be done to it: {', '.join(legal)}." if legal else "Nothing can be done to it."
+    raise Refused("illegal_step", f"{what}, so it cannot be taken to {step}.", f"{may} Or remember a new note.")
+
+
+def entry(
+    event: Event,
+    found: Found | None = None,
+    embedded: Embedded | None = None,
+    digest: str | None = None,
+) -> Entry:
+    """The entry of an event that bears on the chains of `found`, or that starts a chain of its own.
+
+    It carries the subjects and classes of its whole causal past, see `store.port.Entry`.
+    """
+    embedded = embedded or Embedded()
+    pairs = found.pairs if found else ()
+    ids = [min(record.ids) for _, record in pairs] or [event.id]
+    notes = [member.note for chain, _ in pairs for member in chain.members.values()]
+    if isinstance(event, Remembered):
+        notes.insert(0, event.note)
+    return Entry(
+        event=event,
+        chain=ids[0],
+        joins=tuple(ids[1:]),
+        subjects=tuple(dict.fromkeys(subject for note in notes for subject in note.subjects)),
+        klasses=tuple(dict.fromkeys(note.klass for note in notes)),
+        digest=digest,
+        vector=embedded.vector,
+        sketch=embedded.sketch,
+        index_entries=embedded.index_entries,
+    )
+
+
+def _unknown(note_id: str, log: Log) -> Refused:
+    near = log.near_ids(note_id.lower())
+    listed = ", ".join(f"[{each}]" for each in near)
+    if near and len(note_id) < LENGTH and all(each.startswith(note_id.lower()) for each in near):
+        what = f"{note_id!r} is the beginning of an id, not an id. Notes that begin so: {listed}."
+        return Refused("ambiguous_id" if len(near) > 1 else "short_id", what, "Send the whole id.")
+    nearest = f" The nearest ids: {listed}." if near else ""
+    return Refused(
+        "unknown_note",
+        f"there is no note {note_id!r}.{nearest}",
+        "Take the 16-character id from recall, as [id]; ids are never guessed.",
+    )
+
+
+def _instead(member: Member) -> str:
+    match member.status:
+        case Status.SUPERSEDED:
+            by = ", ".join(f"[{each}]" for each in member.superseders)
+            return f"It was replaced by {by}: revoke that, or supersede it with a note that says the old thing again."
+        case Status.UNSETTLED:
+            return "To confirm it, supersede it with a note that says it again."
+        case Status.EXPIRED:
+            return "To make it hold again, remember it with a new valid_until."
+        case Status.ERASED:
+            return "What was erased cannot be brought back; if it is true, remember it again."
+    return "It needs no reinstating."
+
+
+def _brief(member: Member) -> str:
+    words = " ".join(member.note.text.split())
+    return words if len(words) <= 100 else f"{words[:97]}..."

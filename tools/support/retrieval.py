@@ -1,0 +1,207 @@
+"""From a query to the chains it enters: both channels of the search, closure, and the score of each entry."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from stilltrue.chain import Chain, Delivery, chains, deliver
+from stilltrue.errors import StoreTrouble
+from stilltrue.lifecycle import Member
+from stilltrue.retrieval import late_interaction
+from stilltrue.retrieval.ranking import Candidate, Recency, relevance, score
+from stilltrue.retrieval.stop_words import content_words
+from store.port import ChainRecord, Count, Embedder, Encoded, Hit, Reranker, Vector
+from tools.support.context import ToolContext
+
+_DAY = timedelta(days=1)
+_WORDS = 2_000
+"""Characters of a query that the full text looks at; the rest of a longer one adds noise, not meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A chain that the search entered, by which notes (the best first), and its score: that of its best entry.
+
+    `today` is the chain as it is now, where `chain` is folded as of an earlier moment.
+    """
+
+    chain: Chain
+    today: Chain
+    entries: tuple[str, ...]
+    score: float
+    vector: Vector | None
+
+    @property
+    def delivery(self) -> Delivery:
+        # Only what is newer than the best entry must be told: nearly every note of a long chain is an entry.
+        return deliver(self.chain, self.entries[:1], self.today if self.today is not self.chain else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What both channels found; `cut` says whether full text had more to give than was asked of it."""
+
+    by_vector: tuple[Hit, ...]
+    by_text: tuple[Hit, ...]
+    query: Encoded | None
+    asked: str = ""
+    reranker: Reranker | None = None
+    cut: bool = False
+
+
+def search(context: ToolContext, asked: str, subjects: Collection[str]) -> tuple[Hits, str | None]:
+    """What both channels find; where one cannot answer, what the other does, and why."""
+    scope = subjects or None
+    query: Encoded | None = None
+    embedder: Embedder | None = None
+    by_vector: Sequence[Hit] = ()
+    by_text: Sequence[Hit] = ()
+    problems = []
+    # The requirements need neither a model nor an index, and they must come through whatever happens to either.
+    try:
+        embedder, problem = context.embedder()
+        if embedder is not None:
+            (query,) = embedder.encode([asked])
+            by_vector = context.store.by_vector(query.vector, scope, context.candidates)
+    except Exception as trouble:
+        problem = f"the search by meaning failed: {trouble}"
+    try:
+        by_text = context.store.by_text(content_words(asked[:_WORDS]), scope, context.candidates)
+    except StoreTrouble as trouble:
+        problems.append(f"the search by words failed: {trouble}")
+    # What was found by words has vectors too, which are compared with the query's: all have to be of one space.
+    if embedder is not None and query is not None and context.store.fingerprint != embedder.fingerprint:
+        query, by_vector, problem = None, (), "the store was re-embedded at this moment with another model"
+    if problem:
+        problems.insert(0, f"searched by words only, since {problem}")
+    reranker = context.reranking.get() if context.reranking else None
+    if context.reranking and reranker is None:
+        problems.append(f"not reranked, since {context.reranking.problem or 'the cross-encoder is still loading'}")
+    cut = len(by_text) >= context.candidates
+    hits = Hits(tuple(by_vector), tuple(by_text), query, asked, reranker, cut)
+    return hits, "; ".join(problems) or None
+
+
+def counts_of(context: ToolContext, records: Sequence[ChainRecord], session: str) -> dict[str, Count]:
+    ids = [event.id for record in records for event in record.events if event.id == event.note_id]
+    return context.store.usage.counts(ids, session)
+
+
+def enter(
+    context: ToolContext,
+    hits: Hits,
+    records: Sequence[ChainRecord],
+    counts: Mapping[str, Count],
+    recency: Recency,
+    moment: datetime | None,
+    now: datetime,
+) -> list[Entered]:
+    """The closed chains of the hits, each scored by its best entry.
+
+    As of an earlier moment, a chain that did not exist yet is not entered. What a later merge made one chain was
+    several then: a note that existed enters its own, one that came later all that it has become.
+    """
+    fits = _fits(hits)
+    today = {
+        note_id: chain for record in records for chain in chains(record.events, now) for note_id in chain.members
+    }
+    found = [note_id for note_id in fits if note_id in today]
+    candidates = [
+        _candidate(context, today[note_id].members[note_id], counts[note_id], fits[note_id], recency, now)
+        for note_id in found
+    ]
+    if hits.reranker is not None:
+        texts = [today[note_id].members[note_id].note.text for note_id in found]
+        candidates = _reranked(context, candidates, texts, hits.asked, hits.reranker)
+    scored = dict(zip(found, score(candidates, context.policy, recency), strict=True))
+    vectors = {note_id: vector for record in records for note_id, vector in record.vectors.items()}
+    by_chain: dict[str, list[str]] = {}
+    for note_id in sorted(found, key=lambda each: (-scored[each], each)):
+        by_chain.setdefault(today[note_id].id, []).append(note_id)
+    then: dict[str, list[Chain]] = {}
+    if moment is not None:
+        events = [event for record in records for event in record.events]
+        for chain in chains(events, moment, recorded_until=moment):
+            then.setdefault(today[chain.id].id, []).append(chain)
+    entered = []
+    for chain_id, every in by_chain.items():
+        parts = [today[chain_id]] if moment is None else then.get(chain_id, [])
+        existed = {note_id for chain in parts for note_id in chain.members}
+        for chain in parts:
+            entries = [note_id for note_id in every if note_id in chain.members or note_id not in existed]
+            if entries:
+                leading = next((vectors[lead] for lead in chain.lead if lead in vectors), None)
+                entered.append(Entered(chain, today[chain_id], tuple(entries), scored[entries[0]], leading))
+    return entered
+
+
+def _reranked(
+    context: ToolContext, candidates: Sequence[Candidate], texts: Sequence[str], asked: str, reranker: Reranker
+) -> list[Candidate]:
+    """The candidates, the most relevant of them scored by the cross-encoder; it never sees a requirement's rules."""
+    first = relevance(candidates, context.policy)
+    best = np.argsort(-first, kind="stable")[: context.candidates]
+    scores = reranker.score(asked[:_WORDS], [texts[position] for position in best])
+    judged = dict(zip(best.tolist(), scores.tolist(), strict=True))
+    return [replace(each, reranked=judged.get(position)) for position, each in enumerate(candidates)]
+
+
+@dataclass(slots=True)
+class _Fit:
+    """How well a note fits the query, over all the ways in to it: its best cosine, BM25 and score token by token."""
+
+    similarity: float | None = None
+    lexical: float = 0.0
+    late: float | None = None
+
+
+def _fits(hits: Hits) -> dict[str, _Fit]:
+    """The fit of each note that was found; a row that was found by its words has a vector and a sketch too.
+
+    Where the list of full text was cut, a note that is not in it can have as much as the least of those that are, and
+    only what is above that tells them apart.
+    """
+    fits: dict[str, _Fit] = {}
+    floor = min((hit.score for hit in hits.by_text), default=0.0) if hits.cut else 0.0
+    for hit in hits.by_text:
+        fit = fits.setdefault(hit.note_id, _Fit())
+        fit.lexical = max(fit.lexical, hit.score - floor)
+    for hit in (*hits.by_vector, *hits.by_text):
+        fit = fits.setdefault(hit.note_id, _Fit())
+        if hits.query is not None and hit.vector is not None:
+            fit.similarity = _larger(fit.similarity, float(np.dot(hits.query.vector, hit.vector)))
+    sketched = [(hit, hit.sketch) for hit in (*hits.by_vector, *hits.by_text) if hit.sketch is not None]
+    if hits.query is not None and hits.query.sketch is not None:
+        scores = late_interaction.scores(hits.query.sketch, [sketch for _, sketch in sketched])
+        for (hit, _), value in zip(sketched, scores, strict=True):
+            fits[hit.note_id].late = _larger(fits[hit.note_id].late, float(value))
+    return fits
+
+
+def _larger(known: float | None, value: float) -> float:
+    return value if known is None else max(known, value)
+
+
+def _candidate(
+    context: ToolContext, member: Member, count: Count, fit: _Fit, recency: Recency, now: datetime
+) -> Candidate:
+    note = member.note
+    touched = note.recorded_at
+    # Reading refreshes; but how something began is a question about when it was said.
+    if recency == "decay" and count.last_read_at:
+        touched = max(touched, count.last_read_at)
+    return Candidate(
+        note_id=note.id,
+        similarity=fit.similarity,
+        lexical=fit.lexical,
+        late=fit.late,
+        age_days=(now - touched) / _DAY,
+        half_life_days=context.classes.of(note.klass).half_life_days,
+        importance=note.importance,
+        retrievals=count.total,
+        ratings=member.ratings,
+    )
