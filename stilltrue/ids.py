@@ -38,6 +38,16 @@ def stamp(now: datetime, entropy: int, after: datetime | None = None) -> Stamp:
     return Stamp("".join(ALPHABET[(number >> shift) & 31] for shift in range(5 * (LENGTH - 1), -1, -5)), at)
 
 
+def time_of(event_id: str) -> datetime:
+    """The moment that an id holds (UTC, whole milliseconds). Raises ValueError where it is no id."""
+    if not is_id(event_id):
+        raise ValueError(f"{event_id!r} is not an id: {LENGTH} characters of {ALPHABET} are expected")
+    number = 0
+    for character in event_id:
+        number = number << 5 | ALPHABET.index(character)
+    return _EPOCH + (number >> ENTROPY_BITS) * _TICK
+
+
 def is_id(text: str) -> bool:
     """Whether `text` has the form of an id. It does not say that such a note exists."""
     return len(text) == LENGTH and all(character in ALPHABET for character in text)

@@ -44,7 +44,8 @@ class Note:
     `id` is that of the event which carries it and `recorded_at` (UTC) the moment of it. `subjects` are in
     their canonical spelling (see `canonical_subject`). `valid_from` and `valid_until` bound the time in
     which the statement holds, the end excluded; None is unbounded. `importance` lies in [0, 1].
-    An erased note keeps everything here but its words: `text` is empty and `cues` are none.
+    An erased note keeps everything here but its words: `text` is empty and `cues` are none. Of an `unreadable` note
+    the stored bytes are damaged: only its id, subjects, class and time are known.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Note:
     importance: float = 0.5
     attribute: str | None = None
     cues: tuple[str, ...] = ()
+    unreadable: bool = False
 
 
 def canonical_subject(raw: str) -> str:

@@ -13,6 +13,7 @@ from stilltrue.errors import StoreTrouble
 from stilltrue.event import Event, Remembered, Row, from_row, kind_of, to_row
 from stilltrue.retrieval.late_interaction import WIDTH, Sketch
 from store.chain_rows import ChainRow
+from store.lance.checksum import SUM, sums_of
 from store.lance.engine import ArrowTable, arrow
 from store.lance.schema import SUBJECT_PREFIX, log_schema, vector_field
 from store.port import Entry, Hit, IndexEntry, Vector
@@ -51,7 +52,10 @@ def arrow_of(rows: Sequence[Row], dimension: int | None) -> ArrowTable:
                 f"A vector of {len(row['vector'])} numbers does not fit a space of {dimension or 'no'} dimensions.",
                 "Configure the embedding model that this store was made with, or run `stilltrue reembed`.",
             )
-    columns = [pa.array([row[field.name] for row in rows], field.type) for field in schema]
+    given = [field for field in schema if field.name != SUM]
+    columns = [pa.array([row[field.name] for row in rows], field.type) for field in given]
+    sums = sums_of(pa.Table.from_arrays(columns, schema=pa.schema(given)))
+    columns.append(pa.array(sums, pa.int64()))
     if dimension is not None:
         field = vector_field(dimension)
         columns.append(pa.array([row["vector"] for row in rows], field.type))
@@ -82,15 +86,16 @@ def chains_of_notes(table: ArrowTable) -> list[str]:
 
 def _events(table: ArrowTable) -> list[Event | None]:
     texts, bodies = table.column("text").to_pylist(), table.column("body").to_pylist()
-    return [body and _event(text, body) for text, body in zip(texts, bodies, strict=True)]
+    return [body and event_in(text, body) for text, body in zip(texts, bodies, strict=True)]
 
 
 def event_of(row: Row) -> Event | None:
     """The event that a row carries, None where it is a way, a join or a subject."""
-    return _event(row["text"], row["body"]) if row["body"] else None
+    return event_in(row["text"], row["body"]) if row["body"] else None
 
 
-def _event(text: str | None, body: str) -> Event:
+def event_in(text: str | None, body: str) -> Event:
+    """The event that these two columns of a row carry. Raises ValueError, KeyError or TypeError where they are damaged."""
     row = json.loads(body)
     if row["kind"] == "remembered":
         row["text"] = text

@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 
 from stilltrue.errors import StoreTrouble
 from store.files import write_whole
+from store.lance.checksum import SUM
 from store.lance.engine import Table, arrow
 from store.layout import META, log_name
 from store.port import Fingerprint
@@ -80,6 +81,7 @@ def log_schema() -> Any:
             pa.field("request", pa.utf8()),
             pa.field("body", pa.utf8()),
             pa.field("sketch", pa.binary()),
+            pa.field(SUM, pa.int64()),
         ]
     )
 

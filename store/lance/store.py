@@ -7,7 +7,7 @@ query takes some 4 ms of planning however small the table is, so their number is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from operator import methodcaller
 from pathlib import Path
@@ -16,34 +16,26 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stilltrue.errors import StoreTrouble
-from stilltrue.event import Event
+from stilltrue.event import Event, Remembered
 from stilltrue.ids import LENGTH
-from store.chain_rows import ChainRow, gather
 from store.errors import ENGINE_ERRORS, explained, trouble
 from store.folder.backend import open_folder
 from store.lance.backend import Backend
-from store.lance.cache import VersionedCache
 from store.lance.engine import ArrowTable, Table, load
-from store.lance.filters import about_any, any_of, begins_with, chunks, one_of, quoted, storable
+from store.lance.filters import about_any, quoted, storable
+from store.lance.ledger import Ledger, Read, stand_in
 from store.lance.rows import (
-    CHAIN_COLUMNS,
-    EVENT_COLUMNS,
     arrow_of,
     best,
-    chain_rows_of,
-    chains_of_notes,
-    events_of,
     hits_of,
     rows_of,
     subjects_of,
     without_vectors,
 )
-from store.lance.schema import SUBJECT_PREFIX, UPGRADES, Upgrade
+from store.lance.schema import UPGRADES, Upgrade
 from store.port import ChainRecord, Entry, Fingerprint, Health, Hit, LostRace, Usage, Vector
 
 _T = TypeVar("_T")
-
-_SUBJECTS_KEPT = 20_000
 
 
 def open_store(
@@ -74,25 +66,24 @@ class LanceStore:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._adopted: Fingerprint | None = None
-        self._known_subjects: set[str] = set()
-        self._kept = VersionedCache(lambda: self._read(lambda _: backend.version))
+        self._ledger = Ledger(self._read, self._newest)
 
     def writing(self) -> AbstractContextManager[None]:
         return self._backend.writing()
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """One commit, durable. One query more where a subject is named that this process has not seen."""
+        """One commit, durable. One query before it where another process wrote since."""
         if not self._backend.is_writing:
             raise RuntimeError("append() is to be called inside writing()")
         if not entries:
             return
         named = subjects_of(entries)
-        unseen = named - self._known_subjects
-        new = unseen.difference(self.subjects(unseen)) if unseen else unseen
+        new = named.difference(self._ledger.current().named(named))
         space = self.fingerprint
         if self._adopted not in (None, space):
             entries = without_vectors(entries)
         rows = arrow_of(rows_of(entries, new), space.dimension if space else None)
+        before = self._newest()
         version = self._commit(rows, entries[0].event.id)
         try:
             self._backend.keep(version)
@@ -101,9 +92,7 @@ class LanceStore:
                 f"The store at {self._backend.location} took the write, but the disk did not confirm it: {error}.",
                 "It can be read now and may be gone after a power cut. Check the disk before you go on.",
             ) from error
-        if len(self._known_subjects) > _SUBJECTS_KEPT:
-            self._known_subjects = set()
-        self._known_subjects |= named
+        self._ledger.appended(rows, before, self._newest())
 
     def _commit(self, rows: ArrowTable, first_id: str) -> int:
         backend, problem = self._backend, None
@@ -125,38 +114,45 @@ class LanceStore:
         )
 
     def chains(self, ids: Collection[str]) -> list[ChainRecord]:
-        """One query; one more for each step of joins that leads to other chains."""
+        """One query for the events that are not in memory; one before it where something was written since."""
         space = self.fingerprint
-        records = gather(ids, self._chain_rows)
+        whole = self._ledger.current().whole_chains(ids)
+        read = self._ledger.events([event_id for _, event_ids in whole for event_id in event_ids])
+        records = [self._record(chain_ids, event_ids, read) for chain_ids, event_ids in whole]
         return records if self.fingerprint == space else self.chains(ids)
 
     def chains_of(self, note_ids: Collection[str]) -> list[ChainRecord]:
-        """Two queries: which chains, then `chains`."""
-        tables = [self._rows(one_of("id", some), ("kind", "chain")) for some in chunks(note_ids)]
-        return self.chains({chain for table in tables for chain in chains_of_notes(table)})
+        """As `chains`."""
+        return self.chains(self._ledger.current().chains_of(note_ids))
 
-    def _chain_rows(self, ids: Collection[str]) -> Iterator[ChainRow]:
-        columns = (*CHAIN_COLUMNS, "vector") if self.fingerprint else CHAIN_COLUMNS
-        for some in chunks(ids):
-            yield from chain_rows_of(self._rows(one_of("chain", some), columns))
+    def _record(
+        self, chain_ids: frozenset[str], event_ids: Sequence[str], read: Mapping[str, Read | None]
+    ) -> ChainRecord:
+        vectors = {
+            each: found.vector
+            for each in event_ids
+            if (found := read[each]) and found.vector is not None and isinstance(found.event, Remembered)
+        }
+        return ChainRecord(chain_ids, tuple(self._standing(event_ids, read)), vectors)
+
+    def _standing(self, event_ids: Sequence[str], read: Mapping[str, Read | None]) -> Iterator[Event]:
+        """The events that were read, and in the place of a damaged one what is known of it."""
+        facts = self._ledger.current()
+        for event_id in event_ids:
+            if found := read[event_id]:
+                yield found.event
+            elif (known := stand_in(facts[event_id], facts.notes_before(event_id))) is not None:
+                yield known
 
     def binding(self, klasses: Collection[str], subjects: Collection[str] | None) -> list[Event]:
-        """One query, or one for each 300 subjects; none where nothing was written since it was asked last."""
-        asked = (frozenset(klasses), None if subjects is None else frozenset(subjects))
-        return self._kept.get(asked, lambda: self._bound(klasses, subjects))
-
-    def _bound(self, klasses: Collection[str], subjects: Collection[str] | None) -> list[Event]:
-        wheres = (
-            " AND ".join([any_of("klasses", some), *about])
-            for some in chunks(klasses)
-            for about in about_any(subjects)
-        )
-        found = {event.id: event for where in wheres for event in events_of(self._rows(where, EVENT_COLUMNS))}
-        return [found[event_id] for event_id in sorted(found)]
+        """One query for the events that are not in memory; one before it where something was written since."""
+        event_ids = self._ledger.current().binding(klasses, subjects)
+        return [*self._standing(event_ids, self._ledger.events(event_ids))]
 
     def events(self) -> list[Event]:
-        """One query."""
-        return sorted(events_of(self._rows("body IS NOT NULL", EVENT_COLUMNS)), key=lambda event: event.id)
+        """One query for each 300 events that are not in memory."""
+        event_ids = self._ledger.current().event_ids()
+        return [*self._standing(event_ids, self._ledger.events(event_ids))]
 
     def by_request(self, request_id: str) -> str | None:
         """One query."""
@@ -170,40 +166,15 @@ class LanceStore:
         return sorted(self._column("id", f"{column} = {quoted(value)}")) if storable(value) else []
 
     def near_ids(self, prefix: str, limit: int = 5) -> list[str]:
-        """One query where an id begins so, and some four more where none does."""
-        prefix = prefix[:LENGTH]
-        found = self._ids_from(prefix, limit)
-        shared, past = 0, len(prefix)
-        # Any id that shares five characters shares four: halve the span until the longest shared start is found.
-        while not found and past - shared > 1:
-            middle = (shared + past) // 2
-            if self._ids_from(prefix[:middle], 1):
-                shared = middle
-            else:
-                past = middle
-        return found or (self._ids_from(prefix[:shared], limit) if shared else [])
-
-    def _ids_from(self, prefix: str, limit: int) -> list[str]:
-        from lancedb.query import ColumnOrdering
-
-        if not storable(prefix):
-            return []
-        where, order = f"{begins_with('id', prefix)} AND kind = 'remembered'", [ColumnOrdering(column_name="id")]
-        found = self._read(
-            lambda table: table.search().where(where).select(["id"]).order_by(order).limit(limit).to_arrow()
-        )
-        ids: list[str] = found.column("id").to_pylist()
-        return ids[:limit]
+        prefix, facts = prefix[:LENGTH], self._ledger.current()
+        for length in range(len(prefix), 0, -1):
+            if found := facts.note_ids(prefix[:length], limit):
+                return found
+        return [] if prefix else facts.note_ids("", limit)
 
     def subjects(self, names: Collection[str] | None = None) -> list[str]:
-        """One query, or one for each 300 names. All of them are kept until the log has another version."""
-        if names is None:
-            return self._kept.get("subjects", lambda: self._subjects_where(["kind = 'subject'"]))
-        return self._subjects_where(one_of("id", some) for some in chunks(SUBJECT_PREFIX + name for name in names))
-
-    def _subjects_where(self, wheres: Iterable[str]) -> list[str]:
-        found = {row for where in wheres for row in self._column("id", where)}
-        return sorted(row.removeprefix(SUBJECT_PREFIX) for row in found)
+        facts = self._ledger.current()
+        return facts.subjects() if names is None else facts.named(names)
 
     def by_vector(self, vector: Vector, subjects: Collection[str] | None, limit: int) -> list[Hit]:
         """One query: exact, over all rows of these subjects that have a vector.
@@ -277,6 +248,10 @@ class LanceStore:
     def close(self) -> None:
         """Writes the counts that are still in memory."""
         self.usage.flush()
+
+    def _newest(self) -> Hashable:
+        with explained(self._backend.location, "to be read"):
+            return self._backend.version
 
     def _column(self, column: str, where: str) -> list[str]:
         values: list[str] = self._rows(where, [column]).column(column).to_pylist()
