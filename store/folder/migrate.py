@@ -18,7 +18,7 @@ from store.folder.generations import KEPT, abandon, begin, copy_version, settle,
 from store.folder.recovery import ASIDE, heal
 from store.lance.compare import differences
 from store.lance.engine import connect
-from store.lance.schema import Meta, Upgrade, newest, read_meta
+from store.lance.schema import Meta, Upgrade, index_columns, newest, read_meta
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +67,7 @@ def _upgrade(folder: Path, meta: Meta, steps: Mapping[int, Upgrade]) -> None:
             raise StoreTrouble(
                 f"The step of the store at {folder} to schema version {version} failed: {error}.", _AS_IT_WAS
             ) from error
+    index_columns(table)
     if found := differences(original, table):
         raise StoreTrouble(
             f"The store at {folder} would not say the same after its upgrade to schema version {to}."

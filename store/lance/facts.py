@@ -95,7 +95,7 @@ class Facts:
         return {self._facts[each].chain for each in note_ids if each in self._facts}
 
     def whole_chains(self, chain_ids: Iterable[str]) -> list[tuple[frozenset[str], list[str]]]:
-        """For each chain that has one of these ids: all ids that joins made one with it, and its events in log order."""
+        """For each chain that has one of these ids: every joined id, and its events in log order."""
         found, seen = [], set[str]()
         for chain_id in chain_ids:
             if chain_id in seen:
@@ -108,7 +108,7 @@ class Facts:
         return sorted(found, key=lambda chain: chain[1][0])
 
     def binding(self, klasses: Collection[str], subjects: Collection[str] | None) -> list[str]:
-        """The events whose past holds one of these classes and, where given, names one of these subjects; in log order."""
+        """The events whose past has one of these classes and names one of these subjects; in log order."""
         of_class = {event_id for klass in klasses for event_id in self._by_klass.get(klass, ())}
         if subjects is not None:
             wanted = set(subjects)

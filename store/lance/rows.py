@@ -95,7 +95,7 @@ def event_of(row: Row) -> Event | None:
 
 
 def event_in(text: str | None, body: str) -> Event:
-    """The event that these two columns of a row carry. Raises ValueError, KeyError or TypeError where they are damaged."""
+    """The event in these columns of a row. Raises ValueError, KeyError or TypeError where they are damaged."""
     row = json.loads(body)
     if row["kind"] == "remembered":
         row["text"] = text

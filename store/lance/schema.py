@@ -27,6 +27,7 @@ from stilltrue.errors import StoreTrouble
 from store.files import write_whole
 from store.lance.checksum import SUM
 from store.lance.engine import Table, arrow
+from store.lance.m002_checksums import add_checksums
 from store.layout import META, log_name
 from store.port import Fingerprint
 
@@ -122,7 +123,7 @@ def index_columns(table: Table, *, anew: bool = False) -> None:
 Upgrade: TypeAlias = Callable[[Table], None]
 """Brings a log from the version before to the next, by as many commits as it likes: it is given a copy."""
 
-UPGRADES: Mapping[int, Upgrade] = MappingProxyType({})
+UPGRADES: Mapping[int, Upgrade] = MappingProxyType({2: add_checksums})
 """The step that leads to each version from the one before it: `2: m002_...`. See store/folder/migrate.py."""
 
 

@@ -22,6 +22,7 @@ from store.errors import ENGINE_ERRORS, explained, trouble
 from store.folder.backend import open_folder
 from store.lance.backend import Backend
 from store.lance.engine import ArrowTable, Table, load
+from store.lance.facts import Facts
 from store.lance.filters import about_any, quoted, storable
 from store.lance.ledger import Ledger, Read, stand_in
 from store.lance.rows import (
@@ -115,44 +116,30 @@ class LanceStore:
 
     def chains(self, ids: Collection[str]) -> list[ChainRecord]:
         """One query for the events that are not in memory; one before it where something was written since."""
-        space = self.fingerprint
-        whole = self._ledger.current().whole_chains(ids)
+        space, facts = self.fingerprint, self._ledger.current()
+        whole = facts.whole_chains(ids)
         read = self._ledger.events([event_id for _, event_ids in whole for event_id in event_ids])
-        records = [self._record(chain_ids, event_ids, read) for chain_ids, event_ids in whole]
+        records = [
+            ChainRecord(chain_ids, tuple(_standing(facts, event_ids, read)), _vectors(event_ids, read))
+            for chain_ids, event_ids in whole
+        ]
         return records if self.fingerprint == space else self.chains(ids)
 
     def chains_of(self, note_ids: Collection[str]) -> list[ChainRecord]:
         """As `chains`."""
         return self.chains(self._ledger.current().chains_of(note_ids))
 
-    def _record(
-        self, chain_ids: frozenset[str], event_ids: Sequence[str], read: Mapping[str, Read | None]
-    ) -> ChainRecord:
-        vectors = {
-            each: found.vector
-            for each in event_ids
-            if (found := read[each]) and found.vector is not None and isinstance(found.event, Remembered)
-        }
-        return ChainRecord(chain_ids, tuple(self._standing(event_ids, read)), vectors)
-
-    def _standing(self, event_ids: Sequence[str], read: Mapping[str, Read | None]) -> Iterator[Event]:
-        """The events that were read, and in the place of a damaged one what is known of it."""
-        facts = self._ledger.current()
-        for event_id in event_ids:
-            if found := read[event_id]:
-                yield found.event
-            elif (known := stand_in(facts[event_id], facts.notes_before(event_id))) is not None:
-                yield known
-
     def binding(self, klasses: Collection[str], subjects: Collection[str] | None) -> list[Event]:
         """One query for the events that are not in memory; one before it where something was written since."""
-        event_ids = self._ledger.current().binding(klasses, subjects)
-        return [*self._standing(event_ids, self._ledger.events(event_ids))]
+        facts = self._ledger.current()
+        event_ids = facts.binding(klasses, subjects)
+        return [*_standing(facts, event_ids, self._ledger.events(event_ids))]
 
     def events(self) -> list[Event]:
         """One query for each 300 events that are not in memory."""
-        event_ids = self._ledger.current().event_ids()
-        return [*self._standing(event_ids, self._ledger.events(event_ids))]
+        facts = self._ledger.current()
+        event_ids = facts.event_ids()
+        return [*_standing(facts, event_ids, self._ledger.events(event_ids))]
 
     def by_request(self, request_id: str) -> str | None:
         """One query."""
@@ -263,3 +250,20 @@ class LanceStore:
     def _read(self, query: Callable[[Table], _T]) -> _T:
         with explained(self._backend.location, "to be read"):
             return self._backend.read(query)
+
+
+def _standing(facts: Facts, event_ids: Sequence[str], read: Mapping[str, Read | None]) -> Iterator[Event]:
+    """The events that were read, and in the place of a damaged one what is known of it."""
+    for event_id in event_ids:
+        if found := read[event_id]:
+            yield found.event
+        elif (known := stand_in(facts[event_id], facts.notes_before(event_id))) is not None:
+            yield known
+
+
+def _vectors(event_ids: Sequence[str], read: Mapping[str, Read | None]) -> dict[str, Vector]:
+    return {
+        each: found.vector
+        for each in event_ids
+        if (found := read[each]) and found.vector is not None and isinstance(found.event, Remembered)
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from store.admin.check import check
 from store.admin.erase import Intent, erase
 from store.folder.generations import NEXT
 from store.folder.whole import open_whole
-from store.lance.schema import VERSION
+from store.lance.schema import UPGRADES, VERSION
 from store.lance.store import LanceStore, open_store
 
 
@@ -31,8 +32,8 @@ def add_language(table: Any) -> None:
     table.add_columns({"language": "cast(NULL as string)"})
 
 
-TO_2: Mapping[int, Callable[[Any], None]] = {2: add_language}
-TO_3 = {**TO_2, 3: lambda table: table.add_columns({"region": "cast(NULL as string)"})}
+TO_3: Mapping[int, Callable[[Any], None]] = {**UPGRADES, 3: add_language}
+TO_4 = {**TO_3, 4: lambda table: table.add_columns({"region": "cast(NULL as string)"})}
 
 
 @pytest.fixture
@@ -42,8 +43,11 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def recorded(folder: Path) -> dict[str, Any]:
-    """The sample of version 1 lies in the folder; this is what it answered when it was made."""
-    return unpacked(1, folder)
+    """A store of this version is in the folder: the sample of version 1, upgraded. This is what it answered then."""
+    recorded = unpacked(1, folder)
+    open_store(str(folder))
+    shutil.rmtree(folder / "before-version-2")
+    return recorded
 
 
 def later(store: LanceStore) -> str:
@@ -62,8 +66,9 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_the_sample_of_version_1_opens_and_answers_as_recorded(folder: Path, recorded: dict[str, Any]) -> None:
+def test_the_sample_of_version_1_opens_and_answers_as_recorded(folder: Path) -> None:
     """Fold, searches, requirements and counts are what the program said that wrote it; it can be written to."""
+    recorded = unpacked(1, folder)
     store = open_store(str(folder))
     assert (answers(store), store.health().schema_version) == (recorded, VERSION)
     later(store)
@@ -75,45 +80,45 @@ def test_a_copy_is_upgraded_and_the_original_stays_under_a_name_that_is_told(
 ) -> None:
     """The new store says what the old one said; the old one is whole, and opens where it lies."""
     with caplog.at_level(logging.WARNING):
-        store = open_store(str(folder), upgrades=TO_2)
-    assert (answers(store), store.health().schema_version) == (recorded, 2)
+        store = open_store(str(folder), upgrades=TO_3)
+    assert (answers(store), store.health().schema_version) == (recorded, 3)
     assert "language" in store._backend.table.schema.names
-    assert f"from schema version 1 to 2. As it was before, it is kept in {folder / 'before-version-2'}" in caplog.text
+    assert f"from schema version 2 to 3. As it was before, it is kept in {folder / 'before-version-3'}" in caplog.text
     later(store)
-    report = check(open_whole(folder, upgrades=TO_2))
+    report = check(open_whole(folder, upgrades=TO_3))
     assert report.problems == ()
-    assert report.remarks[-1].startswith("before-version-2 is the store as it was before an upgrade")
-    kept = open_store(str(folder / "before-version-2"))
-    assert kept.health().schema_version == 1
+    assert report.remarks[-1].startswith("before-version-3 is the store as it was before an upgrade")
+    kept = open_store(str(folder / "before-version-3"))
+    assert kept.health().schema_version == 2
     assert answers(kept) | {"counts": recorded["counts"]} == recorded
 
 
 def test_an_upgraded_store_is_opened_as_it_is(folder: Path, recorded: dict[str, Any]) -> None:
     """The step is taken once; what is written afterwards is there at the next start."""
-    written = later(open_store(str(folder), upgrades=TO_2))
+    written = later(open_store(str(folder), upgrades=TO_3))
     log = (folder / "store.json").read_bytes()
-    again = open_store(str(folder), upgrades=TO_2)
+    again = open_store(str(folder), upgrades=TO_3)
     assert written in ids_in(again)
     assert (folder / "store.json").read_bytes() == log
-    assert [each.name for each in folder.glob("before-*")] == ["before-version-2"]
+    assert [each.name for each in folder.glob("before-*")] == ["before-version-3"]
 
 
 def test_several_steps_are_taken_in_one_go_or_one_after_the_other(folder: Path, recorded: dict[str, Any]) -> None:
-    """From 1 to 3 at once, the original is that of 1; by way of 2, there are two of them."""
+    """From 2 to 4 at once, the original is that of 2; by way of 3, there are two of them."""
     other = folder.with_name("other")
-    unpacked(1, other)
-    stores = [open_store(str(folder), upgrades=TO_3), open_store(str(other), upgrades=TO_2)]
-    stores[1] = open_store(str(other), upgrades=TO_3)
+    shutil.copytree(folder, other)
+    stores = [open_store(str(folder), upgrades=TO_4), open_store(str(other), upgrades=TO_3)]
+    stores[1] = open_store(str(other), upgrades=TO_4)
     assert [answers(store) for store in stores] == [recorded, recorded]
-    assert [store.health().schema_version for store in stores] == [3, 3]
+    assert [store.health().schema_version for store in stores] == [4, 4]
     kept = [sorted(each.name for each in place.glob("before-*")) for place in (folder, other)]
-    assert kept == [["before-version-3"], ["before-version-2", "before-version-3"]]
+    assert kept == [["before-version-4"], ["before-version-3", "before-version-4"]]
 
 
 def test_a_newer_store_is_refused_also_by_a_server_that_has_it_open(folder: Path, recorded: dict[str, Any]) -> None:
     """What an older program would write into the old log would be lost, so that it writes nothing."""
     server = open_store(str(folder))
-    open_store(str(folder), upgrades=TO_2)
+    open_store(str(folder), upgrades=TO_3)
     before = files(folder)
     for use in (
         lambda: later(server),
@@ -121,7 +126,7 @@ def test_a_newer_store_is_refused_also_by_a_server_that_has_it_open(folder: Path
         lambda: open_store(str(folder)),
         lambda: open_whole(folder),
     ):
-        with pytest.raises(StoreTrouble, match=r"schema version 2; this program knows versions up to 1.*newer"):
+        with pytest.raises(StoreTrouble, match=r"schema version 3; this program knows versions up to 2.*newer"):
             use()
     assert files(folder) == before
 
@@ -149,7 +154,7 @@ def fail(table: Any) -> None:
         (lose_revocations, r"It has 0 rows of kind revoked, and 2 were there\. Note .* is not what it was"),
         (lose_a_subject, r"It has 2 rows of kind subject, and 3 were there"),
         (change_a_note, r"Note \w+ is not what it was"),
-        (fail, r"to schema version 2 failed: no space left on device"),
+        (fail, r"to schema version 3 failed: no space left on device"),
     ],
 )
 def test_a_step_that_loses_or_changes_something_is_refused_and_the_original_untouched(
@@ -158,7 +163,7 @@ def test_a_step_that_loses_or_changes_something_is_refused_and_the_original_unto
     """It is said what would be lost. Nothing is left of the attempt, and the program that wrote it can go on."""
     before = files(folder)
     with pytest.raises(StoreTrouble, match=f"{said}.*The store is as it was"):
-        open_store(str(folder), upgrades={2: step})
+        open_store(str(folder), upgrades={**UPGRADES, 3: step})
     assert files(folder) == before
     assert answers(open_store(str(folder))) == recorded
 
@@ -167,16 +172,16 @@ def test_what_a_crash_tore_is_healed_before_the_copy_is_made(folder: Path, recor
     """The copy is of the last whole version."""
     store = open_store(str(folder))
     later(store)
-    min((folder / "log.lance" / "_versions").glob("*.manifest")).write_bytes(b"")
-    again = open_store(str(folder), upgrades=TO_2)
+    min((folder / "log-2.lance" / "_versions").glob("*.manifest")).write_bytes(b"")
+    again = open_store(str(folder), upgrades=TO_3)
     assert answers(again) == recorded
-    assert [*(folder / "set-aside" / "log").iterdir()]
+    assert [*(folder / "set-aside" / "log-2").iterdir()]
 
 
 def test_an_erasure_takes_the_kept_original_with_it(folder: Path, recorded: dict[str, Any]) -> None:
     """It holds the words as well, in an older form that is not rewritten."""
-    open_store(str(folder), upgrades=TO_2)
-    whole = open_whole(folder, upgrades=TO_2)
+    open_store(str(folder), upgrades=TO_3)
+    whole = open_whole(folder, upgrades=TO_3)
     note = next(event for event in whole.events() if event.note.text == "the lease ends in May")  # type: ignore[union-attr]
     erase(folder, whole.table, whole.writers, whole.upkeep, Intent((note.id,), datetime(2027, 1, 1, tzinfo=UTC), 1))
     assert [name for name, content in files(folder).items() if b"the lease ends in May" in content] == []
@@ -186,6 +191,7 @@ def test_an_erasure_takes_the_kept_original_with_it(folder: Path, recorded: dict
 OPENS = """
 import os, signal, sys
 from store.folder import generations, migrate
+from store.lance.schema import UPGRADES
 from store.lance.store import LanceStore, open_store
 step, after, folder = sys.argv[1], sys.argv[2] == "True", sys.argv[3]
 def add_language(table):
@@ -200,7 +206,7 @@ def die(*arguments, **more):
     os.kill(os.getpid(), signal.SIGKILL)
 if whole:
     setattr(owner, step, die)
-print(open_store(folder, upgrades={2: add_language}).health().schema_version)
+print(open_store(folder, upgrades={**UPGRADES, 3: add_language}).health().schema_version)
 """
 """Opens a store, which upgrades it, and is killed right before or right after one of the steps of that."""
 
@@ -233,19 +239,19 @@ def test_a_kill_leaves_the_old_store_or_the_new_one_and_the_next_start_ends_it(
         assert process.wait() == -signal.SIGKILL
     if (step, after) not in (("write_meta", True), ("sync_folder", False)):
         assert answers(open_store(str(folder))) == recorded
-    store = open_store(str(folder), upgrades=TO_2)
-    assert (answers(store), store.health().schema_version) == (recorded, 2)
-    assert answers(open_store(str(folder / "before-version-2"))) | {"counts": recorded["counts"]} == recorded
-    assert sorted(each.name for each in folder.glob("*.lance")) == ["log-2.lance", "usage.lance"]
+    store = open_store(str(folder), upgrades=TO_3)
+    assert (answers(store), store.health().schema_version) == (recorded, 3)
+    assert answers(open_store(str(folder / "before-version-3"))) | {"counts": recorded["counts"]} == recorded
+    assert sorted(each.name for each in folder.glob("*.lance")) == ["log-3.lance", "usage.lance"]
     assert not (folder / NEXT).exists()
 
 
 def test_two_that_open_it_at_once_upgrade_it_once(folder: Path, recorded: dict[str, Any]) -> None:
     """The second waits for the first, and finds the work done."""
     both = [elsewhere(OPENS, "nothing", "False", folder) for _ in range(2)]
-    assert [process.communicate()[0].split() for process in both] == [["2"], ["2"]]
-    assert [each.name for each in folder.glob("before-*")] == ["before-version-2"]
-    assert answers(open_store(str(folder), upgrades=TO_2)) == recorded
+    assert [process.communicate()[0].split() for process in both] == [["3"], ["3"]]
+    assert [each.name for each in folder.glob("before-*")] == ["before-version-3"]
+    assert answers(open_store(str(folder), upgrades=TO_3)) == recorded
 
 
 def test_a_store_that_was_re_embedded_is_upgraded_like_any_other(folder: Path, recorded: dict[str, Any]) -> None:
@@ -255,11 +261,11 @@ def test_a_store_that_was_re_embedded_is_upgraded_like_any_other(folder: Path, r
     run(folder)
     stat = (folder / "store.json").stat()
     os.utime(folder / "store.json", (stat.st_atime, stat.st_mtime - 90))
-    store = open_store(str(folder), upgrades=TO_2)
-    assert (store.fingerprint, store.health().schema_version) == (OTHER.fingerprint, 2)
+    store = open_store(str(folder), upgrades=TO_3)
+    assert (store.fingerprint, store.health().schema_version) == (OTHER.fingerprint, 3)
     assert [*lines(store.events(), NOON)] == recorded["log"]
     store.maintain()
-    assert sorted(each.name for each in folder.glob("*.lance")) == ["log-3.lance", "log.lance", "usage.lance"]
+    assert sorted(each.name for each in folder.glob("*.lance")) == ["log-2.lance", "log-4.lance", "usage.lance"]
 
 
 def test_the_status_tells_the_version(
@@ -267,4 +273,4 @@ def test_the_status_tells_the_version(
 ) -> None:
     """That of the store."""
     assert stilltrue(folder, "status") == 0
-    assert "schema:    version 1" in capsys.readouterr().out
+    assert "schema:    version 2" in capsys.readouterr().out
