@@ -40,6 +40,7 @@ class Facts:
     def __init__(self) -> None:
         self.rows: set[str] = set()
         self.last_id = ""
+        self.erased = 0
         self.unverified: list[str] = []
         self._facts: dict[str, Fact] = {}
         self._by_chain: dict[str, list[str]] = {}
@@ -58,7 +59,7 @@ class Facts:
             table.column(name).to_pylist() for name in ("id", "kind", "note", "chain", "joins", "subjects", "klasses")
         ]
         sums = zip(stored_sums(table), facts_sums(table), strict=True)
-        kept = True
+        before = self.erased
         for row_id, kind, note, chain, joins, subjects, klasses, (stored, found) in zip(*columns, sums, strict=True):
             self.last_id = row_id
             if row_id in self.rows:
@@ -67,11 +68,11 @@ class Facts:
             if stored is not None and stored[0] != found:
                 self.unverified.append(row_id)
                 continue
-            kept = kept and kind != "erased"
+            self.erased += kind == "erased"
             self._join(chain, joins or ())
             if kind in _EVENTS:
                 self.add(Fact(row_id, kind, note, chain, self._share(subjects), self._share(klasses)))
-        return kept
+        return self.erased == before
 
     def add(self, fact: Fact) -> None:
         """Takes up the facts of one event."""

@@ -3,7 +3,8 @@
 `current` follows the log: where another version is there, it reads only the rows that were appended since, which is
 one query of some 5 ms at any size. LanceDB keeps rows in the order of their appends, and a compaction keeps that
 order; merging fragments permutes only the newest rows. So the rows at the end are read, and what they add must
-account for every row that the table counts. Where it does not, or a note was erased, all facts are read anew.
+account for every row that the table counts. An erasure rewrites rows and may leave their number as it was, so the
+`erased` events are counted too. Where either number differs, all facts are read anew.
 
 Events are read by id, through the index where that finds them all. Whether it does is known here, so that an index
 which lost a row costs a scan and never a successor.
@@ -115,7 +116,7 @@ class Ledger:
             return False
         if not self._facts.extend(table):
             return False
-        return len(self._facts.rows) == self._count()
+        return len(self._facts.rows) == self._count() and self._facts.erased == self._count("kind = 'erased'")
 
     def _rows(self, start: int) -> ArrowTable:
         def query(table: Table) -> ArrowTable:
@@ -124,8 +125,8 @@ class Ledger:
 
         return with_sums(self._read(query))
 
-    def _count(self) -> int:
-        return int(self._read(lambda table: table.count_rows()))
+    def _count(self, where: str | None = None) -> int:
+        return int(self._read(lambda table: table.count_rows(where)))
 
     def _fetched(self, ids: Sequence[str]) -> dict[str, tuple[Read | None, int]]:
         try:
