@@ -14,6 +14,7 @@ from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from stilltrue.event import Event, Remembered, kind_of
 from store.lance.checksum import facts_sums, stored_sums
 from store.lance.engine import ArrowTable
 
@@ -34,7 +35,8 @@ class Fact(NamedTuple):
 class Facts:
     """All facts of one log. It only grows; where rows were taken away or changed, it is read anew.
 
-    `unverified` are the ids of rows whose facts do not match their checksum, as far as an id can be read.
+    `unverified` are the ids of rows whose facts do not match their checksum, as far as an id can be read, and `lost`
+    those of them that cannot be understood by their bodies either.
     """
 
     def __init__(self) -> None:
@@ -42,6 +44,7 @@ class Facts:
         self.last_id = ""
         self.erased = 0
         self.unverified: list[str] = []
+        self.lost: list[str] = []
         self._facts: dict[str, Fact] = {}
         self._by_chain: dict[str, list[str]] = {}
         self._by_subject: dict[str, list[str]] = {}
@@ -73,6 +76,18 @@ class Facts:
             if kind in _EVENTS:
                 self.add(Fact(row_id, kind, note, chain, self._share(subjects), self._share(klasses)))
         return self.erased == before
+
+    def recover(self, event: Event) -> None:
+        """Takes up an event of which only the body was verified: its chain and past follow from its links."""
+        notes = [event.note] if isinstance(event, Remembered) else []
+        targets = [link.to for link in event.links] if isinstance(event, Remembered) else [event.note_id]
+        past = [self._facts[each] for each in targets if each in self._facts]
+        chain, *joins = sorted({fact.chain for fact in past}) or [event.id]
+        subjects = [name for each in (*past, *notes) for name in each.subjects]
+        klasses = [*(name for fact in past for name in fact.klasses), *(note.klass for note in notes)]
+        self._join(chain, joins)
+        own = (self._share([*dict.fromkeys(names)]) for names in (subjects, klasses))
+        self.add(Fact(event.id, kind_of(event), event.note_id, chain, *own))
 
     def add(self, fact: Fact) -> None:
         """Takes up the facts of one event."""

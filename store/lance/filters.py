@@ -8,10 +8,6 @@ CHUNK = 300
 """How many values stand in one list. Longer lists are asked in several queries: planning them is superlinear."""
 
 
-LAST_CHARACTER = "\U0010ffff"
-"""No text that begins otherwise lies between a text and the same with this behind it."""
-
-
 def quoted(value: str) -> str:
     """The value as an SQL string literal. A quote is the only character that means anything in there."""
     return "'" + value.replace("'", "''") + "'"
@@ -33,11 +29,6 @@ def about_any(subjects: Collection[str] | None) -> Iterator[list[str]]:
         yield []
     else:
         yield from ([any_of("subjects", some)] for some in chunks(subjects))
-
-
-def begins_with(column: str, prefix: str) -> str:
-    """The condition that the text in `column` begins with `prefix`. A range, so that no character is a wildcard."""
-    return f"{column} >= {quoted(prefix)} AND {column} < {quoted(prefix + LAST_CHARACTER)}"
 
 
 def chunks(values: Iterable[str]) -> Iterator[list[str]]:

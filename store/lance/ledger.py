@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from stilltrue.event import Erased, Event, Reinstated, Remembered, Revoked
@@ -26,7 +27,7 @@ from store.lance.engine import ArrowTable, Table, arrow
 from store.lance.facts import Fact, Facts, batches
 from store.lance.filters import one_of
 from store.lance.rows import event_in, vectors_of
-from store.port import Vector
+from store.port import Hit, Vector
 
 _T = TypeVar("_T")
 
@@ -89,6 +90,16 @@ class Ledger:
                     self._keep(fresh)
         return found
 
+    def placed(self, hits: dict[str, Hit]) -> dict[str, Hit]:
+        """The hits whose notes are known, each with the chain that the facts give it."""
+        with self._lock:
+            facts = self._facts
+        return {
+            row_id: replace(hit, chain=facts[hit.note_id].chain)
+            for row_id, hit in hits.items()
+            if hit.note_id in facts
+        }
+
     def _follow(self, version: Hashable) -> None:
         generation = version[0] if isinstance(version, tuple) else None
         before = self._at[0] if isinstance(self._at, tuple) else None
@@ -102,9 +113,22 @@ class Ledger:
             facts.extend(self._rows(0))
             if len(facts.rows) == self._count():
                 break
+        self._recover(facts)
         self._facts, self._at = facts, version
         self._events.clear()
         self._bytes = 0
+
+    def _recover(self, facts: Facts) -> None:
+        """Understands the rows whose facts are damaged by their bodies, where those are whole."""
+        if not facts.unverified:
+            return
+        table = self._read(lambda table: _scan(_words(table).to_arrow(), facts.unverified))
+        found = {row_id: read.event for row_id, (read, _) in self._verified(table).items() if read}
+        for event in sorted(found.values(), key=lambda event: event.id):
+            facts.recover(event)
+        bodies = dict(zip(table.column("id").to_pylist(), table.column("body").to_pylist(), strict=True))
+        # A row without a body is one more way to a note or an entry of an index: nothing is lost with it.
+        facts.lost = [row_id for row_id in facts.unverified if row_id not in found and bodies.get(row_id) is not None]
 
     def _extended(self, overlap: int) -> bool:
         """Whether the rows at the end of the table, from `overlap` before the last known one, are all that is new."""
@@ -130,28 +154,29 @@ class Ledger:
 
     def _fetched(self, ids: Sequence[str]) -> dict[str, tuple[Read | None, int]]:
         try:
-            found = self._verified(self._read(lambda table: _words(table).where(one_of("id", ids)).to_arrow()), ids)
+            found = self._verified(self._read(lambda table: _words(table).where(one_of("id", ids)).to_arrow()))
         except ENGINE_ERRORS:
             found = {}
         if len(found) < len(ids):  # the index did not lead to all of them, or what it led to was damaged
-            found |= self._verified(self._read(lambda table: _scan(_words(table).to_arrow(), ids)), ids)
-        return {each: found.get(each, (None, 0)) for each in ids}
+            found |= self._verified(self._read(lambda table: _scan(_words(table).to_arrow(), ids)))
+        by_id = {read.event.id: (read, size) for read, size in found.values() if read}
+        return {each: by_id.get(each, (None, 0)) for each in ids}
 
-    def _verified(self, table: ArrowTable, ids: Collection[str]) -> dict[str, tuple[Read | None, int]]:
-        table, wanted = with_sums(table), set(ids)
+    def _verified(self, table: ArrowTable) -> dict[str, tuple[Read | None, int]]:
+        """What each row with a body says, by the id of the row, where its words match their checksum."""
+        table = with_sums(table)
         columns = [table.column(name).to_pylist() for name in ("id", "text", "body")]
         sums = zip(stored_sums(table), words_sums(table), strict=True)
         found: dict[str, tuple[Read | None, int]] = {}
         for row_id, text, body, (stored, own), vector in zip(*columns, sums, vectors_of(table), strict=True):
-            if row_id not in wanted or (stored is not None and stored[1] != own):
+            if body is None or (stored is not None and stored[1] != own):
                 continue
             try:
                 event = event_in(text, body)
             except (ValueError, KeyError, TypeError):
                 continue
-            if event.id == row_id:
-                size = len(body) + len(text or "") + (vector.nbytes if vector is not None else 0) + 500
-                found[row_id] = Read(event, vector), size
+            size = len(body) + len(text or "") + (vector.nbytes if vector is not None else 0) + 500
+            found[row_id] = Read(event, vector), size
         return found
 
     def _keep(self, fresh: dict[str, tuple[Read | None, int]]) -> None:

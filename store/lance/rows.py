@@ -12,7 +12,6 @@ import numpy as np
 from stilltrue.errors import StoreTrouble
 from stilltrue.event import Event, Remembered, Row, from_row, kind_of, to_row
 from stilltrue.retrieval.late_interaction import WIDTH, Sketch
-from store.chain_rows import ChainRow
 from store.lance.checksum import SUM, sums_of
 from store.lance.engine import ArrowTable, arrow
 from store.lance.schema import SUBJECT_PREFIX, log_schema, vector_field
@@ -20,9 +19,6 @@ from store.port import Entry, Hit, IndexEntry, Vector
 
 EVENT_COLUMNS = ("text", "body")
 """The columns from which `events_of` reads."""
-
-CHAIN_COLUMNS = ("chain", "joins", *EVENT_COLUMNS)
-"""The columns from which `chain_rows_of` reads, and `vector` where there is one."""
 
 
 def rows_of(entries: Iterable[Entry], new_subjects: Iterable[str]) -> list[Row]:
@@ -66,22 +62,6 @@ def arrow_of(rows: Sequence[Row], dimension: int | None) -> ArrowTable:
 def events_of(table: ArrowTable) -> list[Event]:
     """The events of rows with EVENT_COLUMNS, in the order of the table."""
     return [event for event in _events(table) if event is not None]
-
-
-def chain_rows_of(table: ArrowTable) -> list[ChainRow]:
-    """What rows with CHAIN_COLUMNS say of their chains, in the order of the table.
-
-    Rows that say nothing of it (pieces and cues) are dropped here: a condition more costs the query a third.
-    """
-    chains, joins = table.column("chain").to_pylist(), table.column("joins").to_pylist()
-    rows = map(ChainRow, chains, joins, _events(table), vectors_of(table))
-    return [row for row in rows if row.event is not None or row.joins]
-
-
-def chains_of_notes(table: ArrowTable) -> list[str]:
-    """The chains of those rows with `kind` and `chain` that carry a note."""
-    kinds, chains = table.column("kind").to_pylist(), table.column("chain").to_pylist()
-    return [chain for kind, chain in zip(kinds, chains, strict=True) if kind == "remembered"]
 
 
 def _events(table: ArrowTable) -> list[Event | None]:

@@ -203,7 +203,7 @@ class LanceStore:
                 return (asked.where(*about, prefilter=True) if about else asked).to_arrow()
 
             found |= hits_of(self._read(query), measure)
-        return best(found, limit)
+        return best(self._ledger.placed(found), limit)
 
     @property
     def fingerprint(self) -> Fingerprint | None:
