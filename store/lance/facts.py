@@ -83,7 +83,9 @@ class Facts:
         targets = [link.to for link in event.links] if isinstance(event, Remembered) else [event.note_id]
         past = [self._facts[each] for each in targets if each in self._facts]
         chain, *joins = sorted({fact.chain for fact in past}) or [event.id]
-        subjects = [name for each in (*past, *notes) for name in each.subjects]
+        subjects = [name for fact in past for name in fact.subjects] + [
+            name for note in notes for name in note.subjects
+        ]
         klasses = [*(name for fact in past for name in fact.klasses), *(note.klass for note in notes)]
         self._join(chain, joins)
         own = (self._share([*dict.fromkeys(names)]) for names in (subjects, klasses))

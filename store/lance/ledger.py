@@ -92,13 +92,9 @@ class Ledger:
 
     def placed(self, hits: dict[str, Hit]) -> dict[str, Hit]:
         """The hits whose notes are known, each with the chain that the facts give it."""
-        with self._lock:
-            facts = self._facts
-        return {
-            row_id: replace(hit, chain=facts[hit.note_id].chain)
-            for row_id, hit in hits.items()
-            if hit.note_id in facts
-        }
+        facts = self.current()
+        known = {row_id: hit for row_id, hit in hits.items() if hit.note_id in facts}
+        return {row_id: replace(hit, chain=facts[hit.note_id].chain) for row_id, hit in known.items()}
 
     def _follow(self, version: Hashable) -> None:
         generation = version[0] if isinstance(version, tuple) else None
@@ -138,7 +134,8 @@ class Ledger:
         ids = table.column("id").to_pylist()
         if known and overlap == 1 and (not ids or ids[0] != self._facts.last_id):
             return False
-        if not self._facts.extend(table):
+        damaged = len(self._facts.unverified)
+        if not self._facts.extend(table) or len(self._facts.unverified) > damaged:
             return False
         return len(self._facts.rows) == self._count() and self._facts.erased == self._count("kind = 'erased'")
 
