@@ -16,13 +16,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from bench.random_model import Drawn
 from bench.report import finish, table
 from bench.stage import NOW, Stage
 from stilltrue.chain import chains
 from stilltrue.errors import StilltrueError
+from stilltrue.lifecycle import Member
 from stilltrue.requirement import requirements
 from store.admin.check import check
 from store.folder.whole import open_whole
@@ -32,8 +33,11 @@ from tools.revoke import revoke
 from tools.supersede import supersede
 
 PEOPLE = ("priya", "tom", "lena", "omar")
+LOG_DATA = "log data"
 MODEL = Drawn("drawn", 64)
 QUERIES = ("what may be served at dinner", "which port does the database use", "who must not be called")
+
+T = TypeVar("T")
 
 Statement = tuple[str, str, str]
 """A note as an answer states it: its id, its status, its words."""
@@ -81,10 +85,9 @@ def fill(folder: Path) -> None:
     for number, person in enumerate(PEOPLE):
         remember(context, f"{person} is severely allergic to peanuts", subjects=[person, "team"], klass="allergy")
         old = _id(remember(context, f"{person}'s database uses port {5432 + number}", subjects=[person]))
-        newer = _id(
-            supersede(context, [old], f"{person}'s database uses port {6432 + number}", relation="correction")
-        )
-        supersede(context, [newer], f"{person}'s database uses port {7432 + number} now", reason="it moved")
+        port = f"{person}'s database uses port"
+        newer = _id(supersede(context, [old], f"{port} {6432 + number}", relation="correction"))
+        supersede(context, [newer], f"{port} {7432 + number} now", reason="it moved")
         for day in range(6):
             remember(context, f"{person} was in the office on day {day}", subjects=[person], cues=["who was there"])
         lost = _id(remember(context, f"{person} may be called at night", subjects=[person], klass="hard_preference"))
@@ -97,14 +100,15 @@ def fill(folder: Path) -> None:
 
 def flip_all(original: Path, flips: int, chance: Random) -> dict[str, Counter[str]]:
     """What came of each flip, counted by kind of file."""
-    truth = asked(original)
+    truth = _answers(Stage(original, embedder=MODEL))
     files = sorted(path for path in original.rglob("*") if path.is_file() and path.stat().st_size)
     by_kind: dict[str, list[Path]] = {}
     for path in files:
         by_kind.setdefault(kind_of(path.relative_to(original)), []).append(path)
     found: dict[str, Counter[str]] = {kind: Counter() for kind in by_kind}
     for number in range(flips):
-        kind = sorted(by_kind)[number % len(by_kind)]
+        # Every other flip is in the data of the log: that is where the notes are.
+        kind = LOG_DATA if number % 2 else sorted(by_kind)[number // 2 % len(by_kind)]
         file = chance.choice(by_kind[kind])
         copy = original.with_name("flipped")
         shutil.copytree(original, copy)
@@ -130,7 +134,8 @@ def outcome(folder: Path, truth: Answers) -> list[str]:
     """What one flip came to: `no effect`, `healed`, `refused or marked` or `wrong`; and whether check missed it."""
     answers = asked(folder)
     came_to = "refused or marked" if answers is None else compared(answers, truth)
-    noticed = bool(_quietly(lambda: check(open_whole(folder)).problems or _set_aside(folder), True))
+    problems = _quietly(lambda: check(open_whole(folder)).problems)
+    noticed = problems is None or bool(problems) or any(folder.glob("set-aside/*/*"))
     if came_to == "no effect":
         return ["healed" if noticed else came_to]
     return [came_to] if noticed else [came_to, "unnoticed by check"]
@@ -154,7 +159,7 @@ def compared(answers: Answers, truth: Answers) -> str:
 
 def asked(folder: Path) -> Answers | None:
     """The answers of the store in a folder; None where it refuses, as it may where a bit is wrong."""
-    return _quietly(lambda: _answers(Stage(folder, embedder=MODEL)), None)
+    return _quietly(lambda: _answers(Stage(folder, embedder=MODEL)))
 
 
 def _answers(stage: Stage) -> Answers:
@@ -169,10 +174,8 @@ def _answers(stage: Stage) -> Answers:
     every = [member for chain in chains(store.events(), NOW) for member in chain.members.values()]
     _put(statements, marked, "all", every)
     for note_id in sorted(member.id for member in every):
-        records = store.chains_of([note_id])
-        members = [
-            each for record in records for chain in chains(record.events, NOW) for each in chain.members.values()
-        ]
+        found = (chain for record in store.chains_of([note_id]) for chain in chains(record.events, NOW))
+        members = [member for chain in found for member in chain.members.values()]
         _put(statements, marked, f"chain of {note_id}", members)
     for query in QUERIES:
         answer = recall(context, query)
@@ -186,27 +189,24 @@ def _answers(stage: Stage) -> Answers:
 
 
 def _put(
-    statements: dict[str, frozenset[Statement]], marked: set[str], question: str, members: Sequence[Any]
+    statements: dict[str, frozenset[Statement]], marked: set[str], question: str, members: Sequence[Member]
 ) -> None:
     statements[question] = frozenset((each.id, str(each.status), each.note.text) for each in members)
     if any(each.note.unreadable for each in members):
         marked.add(question)
 
 
-def _quietly(do: Callable[[], Any], otherwise: Any) -> Any:
+def _quietly(do: Callable[[], T]) -> T | None:
+    """What it returns, or None where the store refuses."""
     try:
         return do()
     except (StilltrueError, OSError):
-        return otherwise
+        return None
     except BaseException as panic:
         if type(panic).__name__ != "PanicException":
             raise
         print(f"a panic of the engine: {str(panic)[:200]}", file=sys.stderr)
-        return otherwise
-
-
-def _set_aside(folder: Path) -> bool:
-    return any(folder.glob("set-aside/*/*"))
+        return None
 
 
 def _id(answer: Any) -> str:
