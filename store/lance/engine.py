@@ -19,6 +19,8 @@ ArrowTable: TypeAlias = Any
 
 _T = TypeVar("_T")
 
+_PANICS = ("PanicException", "RustPanic")
+
 _INDEX_CACHE_BYTES = 32 << 20
 _METADATA_CACHE_BYTES = 8 << 20
 _REST_CLIENT = "lance_namespace_urllib3_client"
@@ -59,6 +61,12 @@ def load() -> Any:
     if "lancedb" in sys.modules:
         return sys.modules["lancedb"]
     os.environ.setdefault("LANCEDB_LOG", "error")
+    lancedb = _loaded()
+    _panics_are_errors()
+    return lancedb
+
+
+def _loaded() -> Any:
     before = set(sys.modules)
     try:
         return _load_without_rest_client()
@@ -95,6 +103,27 @@ def unindexed(table: Table) -> int:
     """How many rows no index knows of yet. Each search looks through all of them."""
     stats = table.index_stats("id_idx")
     return int(stats.num_unindexed_rows) if stats else 0
+
+
+def _panics_are_errors() -> None:
+    """Lets a panic of the engine, as damaged files cause it, be raised as RuntimeError like its other errors.
+
+    A panic is an exception of a class that cannot be imported, and may not even be an Exception. Every call of the
+    engine that is not awaited goes through one loop, so that is where it is caught.
+    """
+    from lancedb.background_loop import LOOP
+
+    run = LOOP.run
+
+    def run_without_panic(future: Any) -> Any:
+        try:
+            return run(future)
+        except BaseException as error:
+            if type(error).__name__ in _PANICS:
+                raise RuntimeError(f"LanceDB panicked: {error}") from error
+            raise
+
+    LOOP.run = run_without_panic
 
 
 def _load_without_rest_client() -> Any:

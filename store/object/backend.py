@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 from stilltrue.errors import StoreTrouble
 from store.errors import ENGINE_ERRORS, explained
 from store.files import ThreadLock
+from store.lance.checksum import SUM
 from store.lance.engine import ArrowTable, Database, Table, arrow, connect, connect_async, read
 from store.lance.schema import VERSION, index_columns, log_schema, vector_field
 from store.lance.usage import USAGE, LanceUsage, usage_table
@@ -78,6 +79,7 @@ def _open(uri: str, reach: Callable[..., Database], create: bool) -> Table:
         # Asked to be consistent, LanceDB looks five times for each query which version is the newest. We look once.
         table = _opened(uri, reach(read_consistency_interval=None), create)
         _refuse_newer(uri, table)
+        _agreed(table, lambda: _add_sums(table))
         _agreed(table, lambda: index_columns(table))
     return table
 
@@ -216,11 +218,20 @@ def _refuse_newer(uri: str, table: Table) -> None:
             f"The log at {uri} does not say which schema it has; a folder of a store was copied there, perhaps.",
             "Configure another prefix, and bring the notes over with stilltrue export and import.",
         )
-    if int(said) != VERSION:
+    if int(said) > VERSION:
         raise StoreTrouble(
-            f"The store at {uri} has schema version {int(said)}; this program knows version {VERSION}.",
-            "Run the stilltrue that it is of, or configure another prefix. Nothing was changed.",
+            f"The store at {uri} has schema version {int(said)}; this program knows versions up to {VERSION}.",
+            "Install a newer stilltrue, or configure another prefix. Nothing was changed.",
         )
+
+
+def _add_sums(table: Table) -> None:
+    """Gives a log of the first version the column of checksums, empty: its rows stay unverified, new ones do not.
+
+    A copy that is compared, as in a folder, would have to keep out writers whom no lock reaches.
+    """
+    if SUM not in table.schema.names:
+        table.add_columns(arrow().field(SUM, arrow().int64()))
 
 
 def _agreed(table: Table, do: Callable[[], Any]) -> None:
