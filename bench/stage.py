@@ -16,8 +16,8 @@ from stilltrue.note import USER, Note
 from stilltrue.retrieval.ranking import Policy
 from stilltrue.text.formatting import Formatter
 from store.embed.load import load_embedder
-from store.lance.store import open_store
 from store.memory import EphemeralStore
+from store.open import open_store
 from store.port import Embedder, Store
 from tools.admin.bulk_load import append_notes
 from tools.support.context import ToolContext

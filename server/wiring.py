@@ -244,7 +244,7 @@ class StoreRuntime:
             from store.memory import EphemeralStore
 
             return EphemeralStore()
-        from store.lance.store import open_store
+        from store.open import open_store
 
         chosen = self._config.store
         return open_store(

@@ -14,7 +14,7 @@ from hypothesis import settings
 from object_storage import CREDENTIALS, Bucket, serving
 
 from store.embed.load import load_embedder
-from store.lance.store import open_store
+from store.open import open_store
 from store.port import Embedder
 
 # A shell that runs the tests in the background has them ignore SIGINT, and so would every server that they start.

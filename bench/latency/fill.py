@@ -23,7 +23,7 @@ from stilltrue.ids import ENTROPY_BITS, stamp
 from stilltrue.note import USER, Link, LinkKind, Note, content_hash
 from stilltrue.retrieval.late_interaction import WIDTH, sketch
 from store.embed.weights import MINILM
-from store.lance.store import open_store
+from store.open import open_store
 from store.port import Entry
 
 PER_SUBJECT = 100

@@ -35,8 +35,8 @@ from store.files import Syncer
 from store.folder.opening import open_log
 from store.lance.engine import load
 from store.lance.rows import arrow_of, rows_of
-from store.lance.store import open_store
 from store.layout import LOG
+from store.open import open_store
 from store.port import Entry
 from tools.constraints import constraints
 from tools.feedback import feedback

@@ -180,7 +180,7 @@ def filled(folder: Path, said: Sequence[Said], embedder: Embedder, seed: int) ->
     order = sorted(range(len(said)), key=lambda at: -said[at].age_days)
     ids: dict[int, str] = {}
     step = ceil(len(said) / _APPENDS)
-    # Upkeep compacts and indexes once appends have piled up. Before, each row would be scored by what is filtered.
+    # It compacts and indexes once appends have piled up. Before, each row would be scored by what is filtered.
     for start in range(0, len(said), step):
         part = order[start : start + step]
         ids.update(zip(part, stage.fill([said[at] for at in part]), strict=True))

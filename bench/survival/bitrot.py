@@ -25,7 +25,7 @@ from stilltrue.errors import StilltrueError
 from stilltrue.lifecycle import Member
 from stilltrue.requirement import requirements
 from store.admin.check import check
-from store.folder.whole import open_whole
+from store.folder.backend import open_existing
 from tools.recall import recall
 from tools.remember import remember
 from tools.revoke import revoke
@@ -93,7 +93,7 @@ def fill(folder: Path) -> None:
         revoke(context, lost, "that was somebody else")
         if number == len(PEOPLE) // 2:
             store.maintain()
-            open_whole(folder).table.optimize()
+            open_existing(folder).table.optimize()
     store.close()
 
 
@@ -133,7 +133,7 @@ def outcome(folder: Path, truth: Answers) -> list[str]:
     """What one flip came to: `no effect`, `healed`, `refused or marked` or `wrong`; and whether check missed it."""
     answers = asked(folder)
     came_to = "refused or marked" if answers is None else compared(answers, truth)
-    problems = _quietly(lambda: check(open_whole(folder)).problems)
+    problems = _quietly(lambda: check(open_existing(folder)).problems)
     noticed = problems is None or bool(problems) or any(folder.glob("set-aside/*/*"))
     if came_to == "no effect":
         return ["healed" if noticed else came_to]

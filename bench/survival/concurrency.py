@@ -20,7 +20,7 @@ from bench.report import finish, table
 from bench.survival.clients import WORDS_ALONE, Caller, served
 from stilltrue.chain import chains
 from stilltrue.event import Remembered
-from store.folder.whole import open_whole
+from store.folder.backend import open_existing
 
 RACED = 5
 _LONGEST_S = 3.0
@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"
         written = anyio.run(_play, store, options.processes, options.writes)
-        events = open_whole(store).events()
+        events = open_existing(store).events()
     stored = Counter(event.note.text for event in events if isinstance(event, Remembered))
     acknowledged = [text for each in written for text in each.texts]
     raced = [text for text in acknowledged if text.startswith("The lead is client")]

@@ -27,9 +27,9 @@ from stilltrue.errors import StilltrueError
 from stilltrue.event import Remembered, Revoked
 from stilltrue.note import Note
 from store.admin.check import check
-from store.folder.whole import Whole, open_whole
+from store.folder.backend import FolderBackend, open_existing
 from store.lance.schema import UPGRADES, Upgrade
-from store.lance.store import open_store
+from store.open import open_store
 from tools.remember import remember
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -191,7 +191,7 @@ def _take(kind: str, process: subprocess.Popen[str], life: Life, tally: Tally) -
 def _look(folder: Path, upgrades: Mapping[int, Upgrade], life: Life, name: str, tally: Tally) -> None:
     """Opens the store, as the next server does, and counts what is not as it was acknowledged to be."""
     open_store(str(folder), upgrades=upgrades).close()
-    whole = open_whole(folder, upgrades=upgrades)
+    whole = open_existing(folder, upgrades=upgrades)
     events = whole.events()
     stored = {event.id: event.note for event in events if isinstance(event, Remembered)}
     withdrawn = {event.note_id for event in events if isinstance(event, Revoked)}
@@ -205,7 +205,7 @@ def _look(folder: Path, upgrades: Mapping[int, Upgrade], life: Life, name: str, 
     tally.failures += [f"{name}: {problem}" for problem in check(whole).problems]
 
 
-def _halves(whole: Whole, notes: Mapping[str, Note]) -> list[str]:
+def _halves(whole: FolderBackend, notes: Mapping[str, Note]) -> list[str]:
     """Notes of which there are some rows and not all: a row for each cue, and for each piece where it has vectors."""
     rows = whole.table.search().where("kind IN ('remembered', 'piece', 'cue')").select(["kind", "note", "vector"])
     found: dict[str, Counter[str]] = {note_id: Counter() for note_id in notes}

@@ -24,10 +24,10 @@ from server.wiring import Stamper, utc_now
 from stilltrue.text.formatting import Formatter
 from store.admin.reembed import reembed
 from store.files import ProcessLock
+from store.folder.backend import open_existing
 from store.folder.migrate import upgrade
-from store.folder.whole import open_whole
 from store.lance.engine import Table
-from store.lance.store import open_store
+from store.open import open_store
 from tools.remember import remember
 from tools.revoke import revoke
 from tools.supersede import supersede
@@ -53,7 +53,7 @@ def to_next_version(table: Table) -> None:
 
 
 def write(folder: Path, name: str) -> None:
-    """Every verb that writes, in any order; notes with cues, and such as are cut into pieces. Upkeep in between."""
+    """Every verb that writes, in any order; notes with cues, and such as are cut into pieces; maintenance between."""
     context, random = keeper_on(folder), Random(name)
     standing: list[str] = []
     _ready()
@@ -76,7 +76,7 @@ def write(folder: Path, name: str) -> None:
 
 
 def compact(folder: Path, name: str) -> None:
-    """Upkeep and nothing else, each time as the first round of a process that was just started."""
+    """Maintenance and nothing else, each time as the first round of a process that was just started."""
     _ready()
     while True:
         store = open_store(str(folder))
@@ -86,7 +86,7 @@ def compact(folder: Path, name: str) -> None:
 
 def reembed_to(folder: Path, name: str) -> None:
     """Every text anew, with the model of that name."""
-    whole, model = open_whole(folder), MODELS[name]
+    whole, model = open_existing(folder), MODELS[name]
     _ready()
     make = partial(embed, model, sketches=False)
     _say(json.dumps({"embedded": reembed(whole, model.fingerprint, make, lambda _: None, lambda done, of: None)}))

@@ -36,7 +36,7 @@ EVERY = 25
 BYTES, SLOWER = 3.0, 1.5
 _HEIGHT, _PER_SUBJECT = 8, 20
 _QUIET_S = 15.0
-"""Upkeep comes once more when it has been quiet for some ten seconds."""
+"""Maintenance comes once more when it has been quiet for some ten seconds."""
 
 
 @dataclass

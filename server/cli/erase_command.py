@@ -13,7 +13,7 @@ from stilltrue.note import Note, canonical_subject
 
 if TYPE_CHECKING:
     from store.admin.verify_erasure import Proof
-    from store.folder.whole import Whole
+    from store.folder.backend import FolderBackend
 
 _SHOWN = 20
 
@@ -48,12 +48,12 @@ def select(events: Sequence[Event], ids: Sequence[str], subject: str | None, *, 
 
 
 def erase_everywhere(
-    stores: Sequence[Whole], note_ids: Sequence[str], entropy: int, say: Callable[[str], None]
+    stores: Sequence[FolderBackend], note_ids: Sequence[str], entropy: int, say: Callable[[str], None]
 ) -> int:
     """Erases the notes from each of the stores that holds them and proves it; 0 where nothing of them is left."""
     from server.wiring import utc_now
-    from store.admin.erase import Intent, erase, pending
     from store.admin.verify_erasure import prove
+    from store.folder.erasure import Intent, erase, pending
 
     logs = [store.events() for store in stores]
     # What one of them no longer says another may: each is searched for the words of all.
@@ -67,9 +67,9 @@ def erase_everywhere(
         if not there - done and pending(store.folder) is None:
             say(f"{store.folder}: {f'{len(there)} of these were erased before' if there else 'holds none of them'}.")
             continue
-        with store.upkeep.held():  # from the first change to the last look, so that nothing is compacted between
+        with store.maintenance.held():  # from the first change to the last look, so that nothing is compacted between
             intent = Intent(tuple(sorted(there)), utc_now(), entropy)
-            erase(store.folder, store.table, store.writers, store.upkeep, intent)
+            erase(store.folder, store.table, store.writers, store.maintenance, intent)
             proof = prove(store, there, traces)
         say(f"{store.folder}: {len(there - done)} notes were erased; their ids and links stay.")
         code |= _tell(proof, say)

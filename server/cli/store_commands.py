@@ -20,7 +20,7 @@ from stilltrue.errors import BadConfig, Refused, StoreTrouble
 if TYPE_CHECKING:
     from stilltrue.event import Event
     from store.admin.check import Report
-    from store.folder.whole import Whole
+    from store.folder.backend import FolderBackend
     from store.lance.backend import Backend
 
 
@@ -52,18 +52,18 @@ def register(commands: Any, common: argparse.ArgumentParser) -> None:
     erase.set_defaults(run=_erase)
 
 
-def open_store_folder(config: Config, folder: str | Path | None = None) -> Whole:
+def open_store_folder(config: Config, folder: str | Path | None = None) -> FolderBackend:
     """The store in this folder, in that of the configuration if none is given. It has to be there."""
-    from store.folder.whole import open_whole
+    from store.folder.backend import open_existing
 
     with quiet_stdout():
-        return open_whole(folder or config.store.location(), lock_timeout_s=config.store.lock_timeout_s)
+        return open_existing(folder or config.store.location(), lock_timeout_s=config.store.lock_timeout_s)
 
 
 def _open_remote(config: Config) -> Backend:
     """The store of the configuration, which is not in a folder. It has to be there."""
     from store.lance.engine import load
-    from store.object.opening import open_remote
+    from store.open import open_remote
 
     chosen = config.store
     with quiet_stdout():

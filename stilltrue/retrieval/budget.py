@@ -99,7 +99,7 @@ def cut_notice(hidden: int) -> str:
 def pack(
     parcels: Sequence[Parcel], budget: int, count: TokenCounter = estimate_tokens
 ) -> tuple[list[Packed], list[Omitted]]:
-    """Whole parcels, best first, into `budget` tokens; one that does not fit is skipped and named.
+    """FolderBackend parcels, best first, into `budget` tokens; one that does not fit is skipped and named.
 
     History is cut first, oldest first; then, oldest first, what leads from the entry to what holds, so that a fact
     which changed a hundred times is told to whoever asks in its oldest words. A line end counts as a token, so

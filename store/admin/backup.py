@@ -14,12 +14,12 @@ from pathlib import Path
 from stilltrue.errors import StoreTrouble
 from store.errors import explained
 from store.files import ProcessLock, write_whole
+from store.folder.backend import FolderBackend, open_existing
 from store.folder.generations import copy_version
-from store.folder.whole import Whole, open_whole
 from store.lance.engine import Table
-from store.layout import META
+from store.layout import META, USAGE, USAGE_LOCK
 
-_USAGE = "usage.lance"
+_USAGE = f"{USAGE}.lance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Copied:
     size_bytes: int
 
 
-def backup(whole: Whole, target: str | Path) -> Copied:
+def backup(whole: FolderBackend, target: str | Path) -> Copied:
     """Copies the store to a folder that is empty or not there yet, opens the copy, and compares it with the store.
 
     Raises StoreTrouble where the target cannot be used or the copy is not what was copied; then the target is as it
@@ -53,7 +53,7 @@ def backup(whole: Whole, target: str | Path) -> Copied:
                 # It comes last: without it the folder is no store.
                 write_whole(folder / META, meta)
             wanted = _ids(table)
-        copied = open_whole(folder)
+        copied = open_existing(folder)
         with copied.at_rest() as table:
             if _ids(table) != wanted:
                 raise StoreTrouble(
@@ -81,7 +81,7 @@ def _refuse_unfit(source: Path, folder: Path) -> None:
 def _copy_counts(source: Path, target: Path) -> None:
     """The retrieval counts, whole: they are small, and nobody waits long for their lock."""
     if (source / _USAGE).is_dir():
-        with ProcessLock(source / "usage.lock", 10.0).held():
+        with ProcessLock(source / USAGE_LOCK, 10.0).held():
             shutil.copytree(source / _USAGE, target / _USAGE)
 
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from stilltrue.chain import partition
 from stilltrue.event import Event, Remembered, Row, kind_of
 from stilltrue.note import content_hash
-from store.admin.erase import pending
 from store.errors import explained
 from store.files import Syncer
+from store.folder.backend import FolderBackend
+from store.folder.erasure import pending
 from store.folder.generations import kept
 from store.folder.staging import preparing
-from store.folder.whole import Whole
 from store.lance.engine import Table
 from store.lance.indices import index_problems
 from store.lance.rows import arrow_of, empty_row, event_of, said_in
@@ -39,7 +39,7 @@ class Report:
     indices_wrong: bool = False
 
 
-def check(whole: Whole) -> Report:
+def check(whole: FolderBackend) -> Report:
     """Reads all of the store and says what is wrong with it."""
     with whole.at_rest() as table:
         report = examined(table)
@@ -64,9 +64,9 @@ def examined(table: Table) -> Report:
     return Report(tuple(told), tuple(_without_vectors(rows)), counts, tuple(missing), bool(indices))
 
 
-def repair(whole: Whole, report: Report) -> None:
+def repair(whole: FolderBackend, report: Report) -> None:
     """Makes anew what follows from the rows: missing joins and subjects, and all indices if any is wrong."""
-    with whole.upkeep.held(), whole.writers.held(), explained(whole.folder, "to be repaired"):
+    with whole.maintenance.held(), whole.writers.held(), explained(whole.folder, "to be repaired"):
         if report.missing:
             space = whole.log.fingerprint
             whole.table.add(arrow_of(report.missing, space.dimension if space else None))
@@ -224,7 +224,7 @@ def _derived(rows: Sequence[Row], events: Mapping[str, tuple[Row, Event]]) -> tu
     return missing, told
 
 
-def _remarks(whole: Whole) -> Iterator[str]:
+def _remarks(whole: FolderBackend) -> Iterator[str]:
     torn = sorted(file.name for file in whole.folder.glob("set-aside/*/*"))
     if torn:
         yield f"{len(torn)} files that a crash tore lie in set-aside; nothing acknowledged is in them."

@@ -19,14 +19,15 @@ from stilltrue.errors import StoreTrouble
 from stilltrue.event import Event, Row, meant_by
 from store.errors import explained
 from store.files import ProcessLock
+from store.folder.backend import FolderBackend
 from store.folder.generations import abandon, begin, clean_up, switch
 from store.folder.staging import Prepared, prepared
-from store.folder.whole import Whole
 from store.lance.compare import differences
 from store.lance.engine import Table, connect
 from store.lance.filters import chunks, one_of
 from store.lance.rows import arrow_of, bytes_of, event_of, ways_of
 from store.lance.schema import Meta, index_columns, log_schema, vector_field
+from store.layout import REEMBED_LOCK
 from store.port import Embedded, Fingerprint, IndexEntry
 
 Embed: TypeAlias = Callable[[str, tuple[str, ...]], Embedded]
@@ -47,7 +48,9 @@ _ROWS = 4_000
 _WAYS = ("piece", "cue")
 
 
-def reembed(whole: Whole, space: Fingerprint, embed: Embed, say: Callable[[str], None], progress: Progress) -> int:
+def reembed(
+    whole: FolderBackend, space: Fingerprint, embed: Embed, say: Callable[[str], None], progress: Progress
+) -> int:
     """Returns the number of texts when all of them are in this space, on the disk; 0 where they were before.
 
     Raises StoreTrouble where another process is at it, or a lock or the disk fails. What was embedded by then is
@@ -64,7 +67,7 @@ def reembed(whole: Whole, space: Fingerprint, embed: Embed, say: Callable[[str],
         while len(left := _left(wanted, work)) > _FEW:
             _prepare(whole, work, left, embed, progress, len(wanted))
             wanted = _wanted(whole, space)
-        with whole.upkeep.held():
+        with whole.maintenance.held():
             number = _replace(whole, meta, work, embed)
         progress(number, number)
         shutil.rmtree(work.folder, ignore_errors=True)
@@ -73,13 +76,13 @@ def reembed(whole: Whole, space: Fingerprint, embed: Embed, say: Callable[[str],
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    with ProcessLock(folder / "reembed.lock", 0).tried() as mine:
+    with ProcessLock(folder / REEMBED_LOCK, 0).tried() as mine:
         if not mine:
             raise StoreTrouble(f"Another process re-embeds the store at {folder}.", "Let it end, or end it.")
         yield
 
 
-def _wanted(whole: Whole, space: Fingerprint) -> dict[str, Event]:
+def _wanted(whole: FolderBackend, space: Fingerprint) -> dict[str, Event]:
     """The events that say something, by their ids, but for those which have a vector of this space."""
     there = frozenset[str]()
     if whole.log.fingerprint == space:
@@ -93,7 +96,7 @@ def _left(wanted: Mapping[str, Event], work: Prepared) -> list[Event]:
 
 
 def _prepare(
-    whole: Whole, work: Prepared, events: Sequence[Event], embed: Embed, progress: Progress, total: int
+    whole: FolderBackend, work: Prepared, events: Sequence[Event], embed: Embed, progress: Progress, total: int
 ) -> None:
     for start in range(0, len(events), _AT_ONCE):
         progress(total - len(events) + start, total)
@@ -107,7 +110,7 @@ def _prepare(
             work.keep({(e.id, e.note_id): each for e, each in made.items() if e.note_id not in gone})
 
 
-def _replace(whole: Whole, meta: Meta, work: Prepared, embed: Embed) -> int:
+def _replace(whole: FolderBackend, meta: Meta, work: Prepared, embed: Embed) -> int:
     """Makes the log with the new vectors and puts it in the place of the old one. Under the lock of upkeep."""
     now = whole.log.now().meta
     if now.generation != meta.generation:

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from stilltrue.event import Remembered, Row, to_row
 from stilltrue.formats.redaction import Traces
-from store.admin.erase import INTENT
 from store.errors import explained
+from store.folder.backend import FolderBackend
 from store.folder.manifest import parts_of
 from store.folder.staging import holding
-from store.folder.whole import Whole
 from store.lance.engine import Table, connect
 from store.lance.rows import event_of
+from store.layout import INTENT, USAGE, dataset
 
 _SHORTEST = 6
 """Bytes. What is shorter would be met by chance in any file of numbers; it is looked for in the rows alone."""
@@ -44,9 +44,9 @@ class Proof:
     elsewhere: tuple[str, ...] = ()
 
 
-def prove(whole: Whole, gone: Collection[str], traces: Traces) -> Proof:
+def prove(whole: FolderBackend, gone: Collection[str], traces: Traces) -> Proof:
     """Looks for the traces of the erased notes in everything under the store's folder."""
-    with whole.upkeep.held(), explained(whole.folder, "to be searched"):
+    with whole.maintenance.held(), explained(whole.folder, "to be searched"):
         table = connect(whole.folder).open_table(whole.table.name)
         with whole.writers.held():  # what a writer is about to commit is named by no version yet
             manifests = sorted(whole.dataset.glob("_versions/*.manifest"))
@@ -108,7 +108,7 @@ def _kept(row: Row, gone: Collection[str]) -> str:
     return "\n".join([*flat, own, row["id"], row["request"] or "", *(row["subjects"] or ()), *(row["klasses"] or ())])
 
 
-def _litter(whole: Whole, manifests: list[Path], gone: Collection[str]) -> list[str]:
+def _litter(whole: FolderBackend, manifests: list[Path], gone: Collection[str]) -> list[str]:
     """Files that no remaining version names, or that hold deleted rows."""
     parts = [parts_of(manifest.read_bytes()) for manifest in manifests]
     data = frozenset[str]().union(*(each.data for each in parts))
@@ -118,7 +118,7 @@ def _litter(whole: Whole, manifests: list[Path], gone: Collection[str]) -> list[
     stray += [*whole.dataset.glob("_deletions/*"), *whole.folder.glob("set-aside/*/*"), *whole.folder.glob(INTENT)]
     told = [f"{file} is of the time before the erasure." for file in stray]
     told += [f"{file} holds vectors of what was erased." for file in holding(whole.folder, gone)]
-    own = (whole.dataset, whole.folder / "usage.lance")
+    own = (whole.dataset, dataset(whole.folder, USAGE))
     others = [table for table in whole.folder.rglob("*.lance") if table.is_dir() and table not in own]
     return told + [f"{table} is another table, and nothing was erased from it." for table in sorted(others)]
 

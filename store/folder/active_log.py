@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from store.errors import ENGINE_ERRORS
 from store.files import ProcessLock, Syncer
-from store.folder.maintenance import Upkeep
+from store.folder.maintenance import Maintenance
 from store.lance.engine import Database, Table, read
 from store.lance.schema import VERSION, Meta, read_meta, vector_field, write_meta
-from store.layout import META
+from store.layout import META, dataset
 from store.port import Fingerprint
 
 _T = TypeVar("_T")
@@ -27,7 +27,7 @@ class Opened:
     meta: Meta
     table: Table
     syncer: Syncer
-    upkeep: Upkeep
+    maintenance: Maintenance
 
 
 class CurrentLog:
@@ -107,5 +107,5 @@ class CurrentLog:
 
     def _open(self, meta: Meta) -> Opened:
         table = self._database.open_table(meta.log)
-        syncer = Syncer(self._folder / f"{meta.log}.lance")
-        return Opened(meta, table, syncer, Upkeep(self._folder, table, self._writers, syncer))
+        syncer = Syncer(dataset(self._folder, meta.log))
+        return Opened(meta, table, syncer, Maintenance(self._folder, table, self._writers, syncer))

@@ -24,11 +24,7 @@ from store.files import Syncer, manifest_name, sync_folder, write_whole
 from store.folder.manifest import parts_of
 from store.lance.engine import Table
 from store.lance.schema import Meta, meta_bytes, write_meta
-from store.layout import META, generation_of, log_name
-
-NEXT = "next.json"
-PREPARED = "reembed"
-KEPT = "before-version"
+from store.layout import KEPT, META, NEXT, STAGING, dataset, generation_of, log_name
 
 _GRACE_S = 60.0
 """So long a log stays after the switch, for the reads that began on it. The longest takes some seconds."""
@@ -52,12 +48,12 @@ def begin(folder: Path, now: Meta, kept: str | None = None) -> Path:
     if kept is not None:
         (folder / kept).mkdir()
         write_whole(folder / kept / META, meta_bytes(now))
-    return folder / f"{log_name(now.generation + 1)}.lance"
+    return dataset(folder, log_name(now.generation + 1))
 
 
 def switch(folder: Path, to: Meta, table: Table) -> None:
     """Makes the newest version of `table` the log. Under both locks."""
-    Syncer(folder / f"{to.log}.lance").sync(int(table.version))
+    Syncer(dataset(folder, to.log)).sync(int(table.version))
     write_meta(folder, to)
     settle(folder, to.generation)
 
@@ -73,7 +69,7 @@ def settle(folder: Path, generation: int) -> None:
     made = pending(folder)
     if made is None or made.generation > generation:
         return
-    log = folder / f"{log_name(made.generation - 1)}.lance"
+    log = dataset(folder, log_name(made.generation - 1))
     if made.kept is not None and log.is_dir():
         log.rename(folder / made.kept / log.name)
         sync_folder(folder / made.kept)
@@ -86,7 +82,7 @@ def abandon(folder: Path, generation: int) -> None:
     made = pending(folder)
     if made is None or made.generation <= generation:
         return
-    shutil.rmtree(folder / f"{log_name(made.generation)}.lance", ignore_errors=True)
+    shutil.rmtree(dataset(folder, log_name(made.generation)), ignore_errors=True)
     if made.kept is not None:
         (folder / made.kept / META).unlink(missing_ok=True)
         with suppress(OSError):
@@ -107,7 +103,7 @@ def former(folder: Path, generation: int) -> list[Path]:
     """What was made for this generation or was the log of an earlier one, and is in use no more."""
     logs = [path for path in folder.glob("log*.lance") if 0 < (generation_of(path.stem) or 0) < generation]
     prepared = [
-        path for path in folder.glob(f"{PREPARED}-*") if 0 < (generation_of(path.name, PREPARED) or 0) <= generation
+        path for path in folder.glob(f"{STAGING}-*") if 0 < (generation_of(path.name, STAGING) or 0) <= generation
     ]
     return sorted([*logs, *prepared])
 

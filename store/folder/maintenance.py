@@ -27,7 +27,7 @@ from store.files import ProcessLock, Syncer, remove_drafts
 from store.folder.generations import former, retire
 from store.folder.manifest import parts_of
 from store.lance.engine import Table, connect_async, fragments, unindexed
-from store.layout import generation_of
+from store.layout import MAINTENANCE_LOCK, dataset, generation_of
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ def retained(written_at_s: float, now_s: float, limit_s: float) -> timedelta:
     return timedelta(seconds=max(now_s - written_at_s, 0.0) + limit_s + _SLACK_S)
 
 
-class Upkeep:
+class Maintenance:
     """The upkeep of one store's log.
 
     `writers` is the lock of its writers and `syncer` what puts it on the disk. After a compaction it rests `rest`
@@ -63,11 +63,11 @@ class Upkeep:
         self, folder: Path, table: Table, writers: ProcessLock, syncer: Syncer, *, rest: float = 5.0
     ) -> None:
         self._folder = folder
-        self._dataset = folder / f"{table.name}.lance"
+        self._dataset = dataset(folder, table.name)
         self._table = table
         self._writers = writers
         self._syncer = syncer
-        self._stamp = folder / "upkeep.lock"
+        self._stamp = folder / MAINTENANCE_LOCK
         self._lock = ProcessLock(self._stamp, 0)
         self._rest = rest
         self._rested_at = 0.0
@@ -84,7 +84,7 @@ class Upkeep:
             if fragments(self._table) > _FEWEST:
                 with self._lock.tried() as mine:
                     if mine:
-                        self._gather()
+                        self._merge_fragments()
             if self._due():
                 with self._lock.tried() as mine:
                     if mine and self._due():
@@ -105,7 +105,7 @@ class Upkeep:
         piled_up = waiting > _FEWEST or versions > _MANY_VERSIONS or unindexed(self._table) > _MANY_UNINDEXED
         return piled_up and monotonic() >= self._rested_at
 
-    def _gather(self) -> None:
+    def _merge_fragments(self) -> None:
         with self._writers.held():
             new, rows = unindexed(self._table), self._table.count_rows()
             if not 0 < new <= _MANY_UNINDEXED:

@@ -14,16 +14,17 @@ from pathlib import Path
 from stilltrue.errors import StilltrueError, StoreTrouble
 from store.errors import explained
 from store.files import ProcessLock
-from store.folder.generations import KEPT, abandon, begin, copy_version, settle, switch, unsettled
-from store.folder.recovery import ASIDE, heal
+from store.folder.generations import abandon, begin, copy_version, settle, switch, unsettled
+from store.folder.recovery import heal
 from store.lance.compare import differences
 from store.lance.engine import connect
 from store.lance.schema import Meta, Upgrade, index_columns, newest, read_meta
+from store.layout import ASIDE, KEPT, dataset
 
 _log = logging.getLogger(__name__)
 
 
-def upgrade(folder: Path, writers: ProcessLock, upkeep: ProcessLock, upgrades: Mapping[int, Upgrade]) -> None:
+def upgrade(folder: Path, writers: ProcessLock, maintenance: ProcessLock, upgrades: Mapping[int, Upgrade]) -> None:
     """Upgrades the store in this folder, if there is one and it is of an older schema than the last of the steps.
 
     Raises StoreTrouble where it is of a newer one, or cannot be upgraded; then it is as it was.
@@ -32,7 +33,7 @@ def upgrade(folder: Path, writers: ProcessLock, upkeep: ProcessLock, upgrades: M
     meta = read_meta(folder, known)
     if meta is None or (meta.schema_version == known and not unsettled(folder, meta.generation)):
         return
-    with upkeep.held(), writers.held(), explained(folder, f"to be upgraded to schema version {known}"):
+    with maintenance.held(), writers.held(), explained(folder, f"to be upgraded to schema version {known}"):
         # Another process may have done it meanwhile.
         meta = read_meta(folder, known)
         if meta is None:
@@ -47,8 +48,8 @@ def upgrade(folder: Path, writers: ProcessLock, upkeep: ProcessLock, upgrades: M
 
 
 def _upgrade(folder: Path, meta: Meta, steps: Mapping[int, Upgrade]) -> None:
-    to, dataset = max(steps), folder / f"{meta.log}.lance"
-    heal(dataset, folder / ASIDE)
+    to, log = max(steps), dataset(folder, meta.log)
+    heal(log, folder / ASIDE)
     database = connect(folder)
     original = database.open_table(meta.log)
     abandon(folder, meta.generation)
@@ -56,7 +57,7 @@ def _upgrade(folder: Path, meta: Meta, steps: Mapping[int, Upgrade]) -> None:
     if (folder / kept).exists():
         kept += f"-{uuid.uuid4().hex[:8]}"
     copy = begin(folder, meta, kept)
-    copy_version(dataset, copy, int(original.version))
+    copy_version(log, copy, int(original.version))
     table = database.open_table(copy.stem)
     for version, step in steps.items():
         try:

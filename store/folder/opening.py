@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from stilltrue.errors import StoreTrouble
-from store.admin.erase import finish
 from store.files import Syncer
-from store.folder.recovery import ASIDE, heal
+from store.folder.erasure import finish
+from store.folder.recovery import heal
 from store.lance.engine import Database, Table, connect
 from store.lance.schema import VERSION, Meta, index_columns, log_schema, read_meta, write_meta
-from store.layout import LOG
+from store.layout import ASIDE, LOG, dataset
 
 
 def open_log(folder: Path, known: int = VERSION) -> tuple[Database, Table]:
@@ -21,14 +21,14 @@ def open_log(folder: Path, known: int = VERSION) -> tuple[Database, Table]:
     or not whole.
     """
     meta = read_meta(folder, known)
-    dataset = folder / f"{meta.log if meta else LOG}.lance"
-    heal(dataset, folder / ASIDE)
+    log = dataset(folder, meta.log if meta else LOG)
+    heal(log, folder / ASIDE)
     database = connect(folder)
     if meta is None:
-        return database, _create(folder, dataset, database)
-    if not dataset.is_dir():
+        return database, _create(folder, log, database)
+    if not log.is_dir():
         raise StoreTrouble(
-            f"The store at {folder} has lost its log: {dataset.name} is not there.",
+            f"The store at {folder} has lost its log: {log.name} is not there.",
             "Bring that folder back from a backup, or configure another store location to begin an empty store.",
         )
     table = database.open_table(meta.log)
@@ -36,7 +36,7 @@ def open_log(folder: Path, known: int = VERSION) -> tuple[Database, Table]:
     return database, table
 
 
-def _create(folder: Path, dataset: Path, database: Database) -> Table:
+def _create(folder: Path, log: Path, database: Database) -> Table:
     """Creates the log, or goes on where a process was killed in doing so: store.json is what makes it a store."""
     table = database.create_table(LOG, schema=log_schema(), exist_ok=True)
     if table.count_rows():
@@ -45,6 +45,6 @@ def _create(folder: Path, dataset: Path, database: Database) -> Table:
             "Bring store.json back from a backup, or configure another store location to begin an empty store.",
         )
     index_columns(table)
-    Syncer(dataset).sync(table.version)
+    Syncer(log).sync(table.version)
     write_meta(folder, Meta(VERSION))
     return table

@@ -21,9 +21,6 @@ from pathlib import Path
 from stilltrue.errors import StoreTrouble
 from store.folder.manifest import MAGIC, parts_of
 
-ASIDE = "set-aside"
-"""The folder of the store in which torn files lie, under the name of their table."""
-
 _log = logging.getLogger(__name__)
 
 

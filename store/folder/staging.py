@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from store.files import write_whole
-from store.folder.generations import PREPARED
 from store.lance.engine import ArrowTable, arrow
 from store.lance.rows import bytes_of, sketches_of, vectors_of
 from store.lance.schema import Meta, vector_field
+from store.layout import STAGING
 from store.port import Embedded, Fingerprint, IndexEntry
 
 _SPACE = "space.json"
@@ -81,7 +81,7 @@ class Prepared:
 
 def prepared(folder: Path, meta: Meta, space: Fingerprint) -> Prepared:
     """What was made for this space so far. What was begun for another is removed: it will not be used."""
-    place = folder / f"{PREPARED}-{meta.generation + 1}"
+    place = folder / f"{STAGING}-{meta.generation + 1}"
     said = json.dumps(asdict(space)).encode()
     if place.exists() and (not (place / _SPACE).exists() or (place / _SPACE).read_bytes() != said):
         shutil.rmtree(place)
@@ -93,12 +93,12 @@ def prepared(folder: Path, meta: Meta, space: Fingerprint) -> Prepared:
 
 def preparing(folder: Path, meta: Meta) -> bool:
     """Whether something is there for the next generation."""
-    return (folder / f"{PREPARED}-{meta.generation + 1}").is_dir()
+    return (folder / f"{STAGING}-{meta.generation + 1}").is_dir()
 
 
 def forget(folder: Path, note_ids: Collection[str]) -> None:
     """Removes what was made of these notes, with all that stands in the same files. Under the lock of writers."""
-    for place in folder.glob(f"{PREPARED}-*"):
+    for place in folder.glob(f"{STAGING}-*"):
         _remove_drafts(place)
     for path in holding(folder, note_ids):
         path.unlink()
@@ -108,7 +108,7 @@ def holding(folder: Path, note_ids: Collection[str]) -> list[Path]:
     """The files in which there is something that was made of these notes."""
     gone = frozenset(note_ids)
     return [
-        path for path in sorted(folder.glob(f"{PREPARED}-*/*.arrow")) if not gone.isdisjoint(_column(path, "note"))
+        path for path in sorted(folder.glob(f"{STAGING}-*/*.arrow")) if not gone.isdisjoint(_column(path, "note"))
     ]
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from operator import methodcaller
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,9 +18,8 @@ from stilltrue.errors import StoreTrouble
 from stilltrue.event import Event, Remembered
 from stilltrue.ids import LENGTH
 from store.errors import ENGINE_ERRORS, explained, trouble
-from store.folder.backend import open_folder
 from store.lance.backend import Backend
-from store.lance.engine import ArrowTable, Table, load
+from store.lance.engine import ArrowTable, Table
 from store.lance.facts import Facts
 from store.lance.filters import about_any, quoted, storable
 from store.lance.ledger import Ledger, Read, stand_in
@@ -33,32 +31,9 @@ from store.lance.rows import (
     subjects_of,
     without_vectors,
 )
-from store.lance.schema import UPGRADES, Upgrade
 from store.port import ChainRecord, Entry, Fingerprint, Health, Hit, LostRace, Usage, Vector
 
 _T = TypeVar("_T")
-
-
-def open_store(
-    location: str,
-    *,
-    lock_timeout_s: float = 30.0,
-    endpoint: str = "",
-    region: str = "",
-    upgrades: Mapping[int, Upgrade] = UPGRADES,
-) -> LanceStore:
-    """Opens the store at this location, or creates an empty one there; one of an older schema is upgraded first.
-
-    `endpoint` and `region` are of a location that is not a folder. Loading LanceDB takes a second or two. Raises
-    StoreTrouble where the location cannot be used, holds a store of a newer schema, or one of which no version is
-    whole.
-    """
-    load()
-    if "://" in location:
-        from store.object.opening import open_remote
-
-        return LanceStore(open_remote(location, lock_timeout_s, endpoint, region))
-    return LanceStore(open_folder(Path(location).expanduser().absolute(), lock_timeout_s, upgrades))
 
 
 class LanceStore:

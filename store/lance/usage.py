@@ -19,12 +19,10 @@ from store.errors import ENGINE_ERRORS
 from store.files import ThreadLock
 from store.lance.engine import ArrowTable, Database, Table, arrow, fragments, read
 from store.lance.filters import chunks, one_of, quoted
+from store.layout import USAGE
 from store.port import Count
 
 _log = logging.getLogger(__name__)
-
-USAGE = "usage"
-"""The table of the counts."""
 
 _FLUSH_AFTER_S = 5.0
 _FLUSH_AT = 500

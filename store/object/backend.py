@@ -31,9 +31,9 @@ from store.files import ThreadLock
 from store.lance.checksum import SUM
 from store.lance.engine import ArrowTable, Database, Table, arrow, connect, connect_async, read
 from store.lance.schema import VERSION, index_columns, log_schema, vector_field
-from store.lance.usage import USAGE, LanceUsage, usage_table
-from store.layout import LOG
-from store.object.maintenance import RemoteUpkeep
+from store.lance.usage import LanceUsage, usage_table
+from store.layout import LOG, USAGE
+from store.object.maintenance import RemoteMaintenance
 from store.port import Fingerprint
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ def open_bucket(uri: str, lock_timeout_s: float, options: dict[str, str], *, cre
     """
     reach = partial(connect, uri, storage_options=options)
     table = _open(uri, reach, create)
-    upkeep = RemoteUpkeep(uri, table, partial(connect_async, uri, storage_options=options))
+    upkeep = RemoteMaintenance(uri, table, partial(connect_async, uri, storage_options=options))
     return Bucket(uri, reach, lock_timeout_s, table, upkeep)
 
 
@@ -96,7 +96,7 @@ class Bucket:
         reach: Callable[..., Database],
         lock_timeout_s: float,
         table: Table,
-        upkeep: RemoteUpkeep | None = None,
+        upkeep: RemoteMaintenance | None = None,
     ) -> None:
         self.location = uri
         self.table = table
@@ -108,7 +108,7 @@ class Bucket:
         counts = partial(reach, read_consistency_interval=_USAGE_BEHIND)
         appending = ThreadLock(f"{uri}/{USAGE}.lance", lock_timeout_s)
         self.usage = LanceUsage(uri, lambda: usage_table(counts()), appending, _compact)
-        self._upkeep = upkeep
+        self._maintenance = upkeep
 
     @property
     def version(self) -> int:
@@ -187,9 +187,9 @@ class Bucket:
         return ()
 
     def maintain(self) -> None:
-        if self._upkeep:
+        if self._maintenance:
             self.usage.maintain()
-            self._upkeep.maintain()
+            self._maintenance.maintain()
         else:
             self.usage.flush()
 

@@ -30,7 +30,7 @@ _LIMIT_S_PER_ROW = 0.001
 _REST = 5.0
 
 
-class RemoteUpkeep:
+class RemoteMaintenance:
     """The upkeep of one log. `connect` opens a connection of its own. It rests five times as long as it took."""
 
     def __init__(self, location: str, table: Table, connect: Callable[[], Awaitable[Database]]) -> None:

@@ -13,7 +13,7 @@ from seeded_store import texts_in
 from wire import ERAS, SOON_S, Era, Wire, sdk_client, text_of, until, wire
 
 from store.files import ProcessLock
-from store.lance.store import open_store
+from store.open import open_store
 
 TOOLS = ["remember", "supersede", "revoke", "reinstate", "recall", "constraints", "feedback"]
 HEAVY = ("lancedb", "pyarrow", "onnxruntime", "tokenizers")

@@ -11,7 +11,7 @@ from command_line_store import at_work, filled, stilltrue, whole
 from stilltrue.errors import StoreTrouble
 from store.admin.backup import backup
 from store.admin.check import check
-from store.lance.store import open_store
+from store.open import open_store
 
 
 def test_a_backup_is_the_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

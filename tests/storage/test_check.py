@@ -18,7 +18,7 @@ from stilltrue.formats.jsonl import lines, read
 from stilltrue.formats.redaction import forgotten
 from store.admin.check import check
 from store.lance.engine import Table
-from store.lance.store import open_store
+from store.open import open_store
 from tools.admin.import_log import bring
 
 

@@ -19,8 +19,8 @@ from stilltrue.formats.redaction import Traces, forgotten, traces_of
 from stilltrue.ids import stamp
 from stilltrue.lifecycle import Status, fold
 from store.admin.check import check
-from store.admin.erase import INTENT
-from store.lance.store import open_store
+from store.layout import INTENT
+from store.open import open_store
 
 SECRET = "Wolkenkuckucksheimverwaltung pays Tom a pension"
 WORD = b"wolkenkuckucksheimverwaltung"
@@ -231,7 +231,7 @@ def test_a_kill_leaves_the_note_whole_or_lets_the_next_start_finish(folder: Path
     note_id = agent.note(SECRET, subjects=["tom"], cues=["when paying"])
     agent.revoke(note_id, f"{SECRET} no more")
     agent.store.close()
-    program = KILLED.format(module="store.admin.erase", function=step, after=after)
+    program = KILLED.format(module="store.folder.erasure", function=step, after=after)
     with elsewhere(program, folder, note_id) as process:
         assert process.wait() == -signal.SIGKILL
     again = Agent(open_store(str(folder)))

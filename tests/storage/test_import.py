@@ -18,7 +18,7 @@ from stilltrue.event import Event
 from stilltrue.formats.jsonl import lines, read
 from stilltrue.lifecycle import fold
 from store.admin.check import check
-from store.lance.store import open_store
+from store.open import open_store
 from tools.admin.import_log import bring
 
 

@@ -17,8 +17,9 @@ from reembed_processes import MOMENTS, OTHER, PROGRAM, bytes_of_vector, run
 from stilltrue.errors import StoreTrouble
 from stilltrue.event import meant_by
 from store.admin.check import check
-from store.folder.generations import NEXT
-from store.lance.store import LanceStore, open_store
+from store.lance.store import LanceStore
+from store.layout import NEXT
+from store.open import open_store
 from store.port import Embedded
 from tools.support.context import embed
 
@@ -233,7 +234,7 @@ def test_an_erasure_after_the_switch_takes_the_old_log_with_it(folder: Path) -> 
 
 
 def test_the_old_log_goes_once_no_read_is_on_it(folder: Path) -> None:
-    """Upkeep removes it a minute after the switch, and with it the old vectors."""
+    """Maintenance removes it a minute after the switch, and with it the old vectors."""
     agent = many(folder)
     run(folder)
     agent.store.maintain()

@@ -16,8 +16,8 @@ from log_text import day, log
 from stilltrue.errors import StoreTrouble
 from stilltrue.event import Remembered
 from stilltrue.ids import stamp
-from store.lance.store import open_store
 from store.memory import EphemeralStore
+from store.open import open_store
 from store.port import Count, Entry, Fingerprint, IndexEntry, Store, Vector
 
 ADAPTERS = ["memory", "folder", pytest.param("s3", marks=pytest.mark.slow)]

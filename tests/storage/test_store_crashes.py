@@ -16,7 +16,8 @@ from processes import WRITER, elsewhere, ids_in
 
 from stilltrue.errors import StoreTrouble
 from store.folder.recovery import heal
-from store.lance.store import LanceStore, open_store
+from store.lance.store import LanceStore
+from store.open import open_store
 
 
 @pytest.fixture

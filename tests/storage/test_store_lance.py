@@ -16,7 +16,8 @@ from log_text import log
 from processes import elsewhere, ids_in
 
 from stilltrue.errors import StoreTrouble
-from store.lance.store import LanceStore, open_store
+from store.lance.store import LanceStore
+from store.open import open_store
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ OPENER = """
 import os, sys
 from stilltrue.errors import StoreTrouble
 from store.lance.engine import load
-from store.lance.store import open_store
+from store.open import open_store
 load()  # While its files can still be read: they may be those of a user with more rights.
 if os.geteuid() == 0:
     os.setuid(65534)
@@ -83,7 +84,7 @@ FULL = """
 import resource, signal, sys
 from stilltrue.errors import StoreTrouble
 from log_entries import note, write
-from store.lance.store import open_store
+from store.open import open_store
 from store.port import Entry
 store = open_store(sys.argv[1])
 write(store, "A")
@@ -112,7 +113,7 @@ SMALL_DISK = """
 import sys
 from stilltrue.errors import StoreTrouble
 from log_entries import note, write
-from store.lance.store import open_store
+from store.open import open_store
 from store.port import Entry
 store = open_store(sys.argv[1])
 stored = []

@@ -1,4 +1,4 @@
-"""Upkeep: the store stays small and quick without anyone's help, and no read or note suffers for it."""
+"""Maintenance: the store stays small and quick without anyone's help, and no read or note suffers for it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from log_entries import entries_of, note, put, write
 from log_text import day
 from processes import ids_in
 
-from store.folder.maintenance import Upkeep, retained
+from store.folder.backend import FolderBackend
+from store.folder.maintenance import Maintenance, retained
 from store.lance.engine import fragments, unindexed
-from store.lance.store import LanceStore, open_store
+from store.lance.store import LanceStore
+from store.open import open_store
 from store.port import Count
 
 
@@ -32,9 +34,16 @@ def store(folder: Path) -> Iterator[LanceStore]:
     made.close()
 
 
+def maintenance(folder: Path, store: LanceStore, rest: float = 5.0) -> Maintenance:
+    """The maintenance of this store, with so long a rest after a compaction."""
+    backend = store._backend
+    assert isinstance(backend, FolderBackend)
+    return Maintenance(folder, backend.table, backend.writers, backend.log.now().syncer, rest=rest)
+
+
 def test_upkeep_bounds_the_fragments_and_loses_nothing(store: LanceStore, folder: Path) -> None:
     """However many single writes there were, a read has few pieces to look at, and finds everything."""
-    hurried = Upkeep(folder, store._backend.table, store._backend.writers, store._backend.log.now().syncer, rest=0)
+    hurried = maintenance(folder, store, rest=0)
     events = [note(f"n{number:03}", f"word{number} nine") for number in range(150)]
     for entry in entries_of(events, vectors=False):
         with store.writing():
@@ -48,7 +57,7 @@ def test_upkeep_bounds_the_fragments_and_loses_nothing(store: LanceStore, folder
 
 def test_upkeep_bounds_the_files_once_the_writing_is_over(store: LanceStore, folder: Path) -> None:
     """What a burst of writes left is cleaned up by the rounds after it, which end by themselves."""
-    hurried = Upkeep(folder, store._backend.table, store._backend.writers, store._backend.log.now().syncer, rest=0)
+    hurried = maintenance(folder, store, rest=0)
     write(store, *(f"n{number:03}" for number in range(120)))
     versions, deadline = folder / "log.lance" / "_versions", monotonic() + 60
     while sum(1 for _ in versions.iterdir()) > 65:
@@ -63,7 +72,7 @@ def test_upkeep_gathers_the_newest_rows_as_they_are_however_large_the_log(store:
     put(store, events[:1])
     store._backend.table.optimize()
     put(store, events[1:])
-    resting = Upkeep(folder, store._backend.table, store._backend.writers, store._backend.log.now().syncer)
+    resting = maintenance(folder, store)
     resting._rested_at = monotonic() + 600
     before = store._backend.table.to_arrow().sort_by("id")
     assert fragments(store._backend.table) == 40
@@ -87,7 +96,7 @@ def test_upkeep_indexes_what_came_in_one_append(store: LanceStore, folder: Path)
 
 def test_upkeep_rests_in_proportion_to_its_work(store: LanceStore, folder: Path) -> None:
     """A compaction is of the whole table, so that it may not follow upon another; what is new is gathered at once."""
-    resting = Upkeep(folder, store._backend.table, store._backend.writers, store._backend.log.now().syncer, rest=1e6)
+    resting = maintenance(folder, store, rest=1e6)
     write(store, *(f"n{number:02}" for number in range(70)))
     resting.maintain()
     assert unindexed(store._backend.table) == 0
@@ -133,7 +142,7 @@ def test_a_compaction_that_takes_too_long_is_given_up_and_given_longer(
     store: LanceStore, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It ends at its limit, loses nothing, and comes to its end in one of the next attempts."""
-    hurried = Upkeep(folder, store._backend.table, store._backend.writers, store._backend.log.now().syncer)
+    hurried = maintenance(folder, store)
     hurried._limit_s = 0.001
     write(store, *(f"n{number:02}" for number in range(70)))
     hurried.maintain()

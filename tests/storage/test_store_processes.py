@@ -11,7 +11,8 @@ from log_text import log
 from processes import WRITER, elsewhere, ids_in
 
 from stilltrue.errors import StoreTrouble
-from store.lance.store import LanceStore, open_store
+from store.lance.store import LanceStore
+from store.open import open_store
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_a_lock_that_cannot_be_had_in_time_is_told(store: LanceStore, folder: Pa
 
 HOLDER = """
 import sys
-from store.lance.store import open_store
+from store.open import open_store
 with open_store(sys.argv[1]).writing():
     print("held", flush=True)
     sys.stdin.read()

@@ -28,8 +28,9 @@ from server.tenants import LOCAL, TenantStores
 from stilltrue.errors import StoreTrouble
 from stilltrue.event import Remembered
 from store.lance.engine import fragments
-from store.lance.store import LanceStore, open_store
-from store.object.maintenance import RemoteUpkeep
+from store.lance.store import LanceStore
+from store.object.maintenance import RemoteMaintenance
+from store.open import open_store
 from store.port import Entry, Fingerprint, LostRace
 
 T = TypeVar("T")
@@ -274,8 +275,8 @@ def test_two_processes_may_compact_at_once_while_a_third_writes(
 
 def test_upkeep_is_the_likelier_the_more_has_piled_up(store: LanceStore) -> None:
     """With few fragments the dice never say so, with very many always."""
-    assert RemoteUpkeep.chance(16) <= 0 < RemoteUpkeep.chance(17) < RemoteUpkeep.chance(40) < 1
-    assert RemoteUpkeep.chance(64) >= 1
+    assert RemoteMaintenance.chance(16) <= 0 < RemoteMaintenance.chance(17) < RemoteMaintenance.chance(40) < 1
+    assert RemoteMaintenance.chance(64) >= 1
 
 
 # --- the commands ---

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from stilltrue.errors import StoreTrouble
-from store.lance.store import open_store
+from store.open import open_store
 
 KEY = "a-key-of-the-tests"
 PRIMARY_KEY = "lance-schema:unenforced-primary-key:position"

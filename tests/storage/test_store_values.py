@@ -16,8 +16,9 @@ from log_text import day, log
 from stilltrue.chain import partition
 from stilltrue.event import Remembered
 from stilltrue.note import Note
-from store.lance.store import LanceStore, open_store
+from store.lance.store import LanceStore
 from store.memory import EphemeralStore
+from store.open import open_store
 from store.port import Count, Entry, IndexEntry, Store
 
 ADAPTERS = ["memory", "lance"]

@@ -20,11 +20,12 @@ from sample_store import answers, unpacked
 from stilltrue.errors import StoreTrouble
 from stilltrue.formats.jsonl import lines
 from store.admin.check import check
-from store.admin.erase import Intent, erase
-from store.folder.generations import NEXT
-from store.folder.whole import open_whole
+from store.folder.backend import open_existing
+from store.folder.erasure import Intent, erase
 from store.lance.schema import UPGRADES, VERSION
-from store.lance.store import LanceStore, open_store
+from store.lance.store import LanceStore
+from store.layout import NEXT
+from store.open import open_store
 
 
 def add_language(table: Any) -> None:
@@ -72,7 +73,7 @@ def test_the_sample_of_version_1_opens_and_answers_as_recorded(folder: Path) -> 
     store = open_store(str(folder))
     assert (answers(store), store.health().schema_version) == (recorded, VERSION)
     later(store)
-    assert check(open_whole(folder)).problems == ()
+    assert check(open_existing(folder)).problems == ()
 
 
 def test_a_copy_is_upgraded_and_the_original_stays_under_a_name_that_is_told(
@@ -85,7 +86,7 @@ def test_a_copy_is_upgraded_and_the_original_stays_under_a_name_that_is_told(
     assert "language" in store._backend.table.schema.names
     assert f"from schema version 2 to 3. As it was before, it is kept in {folder / 'before-version-3'}" in caplog.text
     later(store)
-    report = check(open_whole(folder, upgrades=TO_3))
+    report = check(open_existing(folder, upgrades=TO_3))
     assert report.problems == ()
     assert report.remarks[-1].startswith("before-version-3 is the store as it was before an upgrade")
     kept = open_store(str(folder / "before-version-3"))
@@ -124,7 +125,7 @@ def test_a_newer_store_is_refused_also_by_a_server_that_has_it_open(folder: Path
         lambda: later(server),
         lambda: server.by_text("office", None, 5),
         lambda: open_store(str(folder)),
-        lambda: open_whole(folder),
+        lambda: open_existing(folder),
     ):
         with pytest.raises(StoreTrouble, match=r"schema version 3; this program knows versions up to 2.*newer"):
             use()
@@ -181,9 +182,11 @@ def test_what_a_crash_tore_is_healed_before_the_copy_is_made(folder: Path, recor
 def test_an_erasure_takes_the_kept_original_with_it(folder: Path, recorded: dict[str, Any]) -> None:
     """It holds the words as well, in an older form that is not rewritten."""
     open_store(str(folder), upgrades=TO_3)
-    whole = open_whole(folder, upgrades=TO_3)
+    whole = open_existing(folder, upgrades=TO_3)
     note = next(event for event in whole.events() if event.note.text == "the lease ends in May")  # type: ignore[union-attr]
-    erase(folder, whole.table, whole.writers, whole.upkeep, Intent((note.id,), datetime(2027, 1, 1, tzinfo=UTC), 1))
+    erase(
+        folder, whole.table, whole.writers, whole.maintenance, Intent((note.id,), datetime(2027, 1, 1, tzinfo=UTC), 1)
+    )
     assert [name for name, content in files(folder).items() if b"the lease ends in May" in content] == []
     assert [*folder.glob("before-*")] == []
 
@@ -192,7 +195,8 @@ OPENS = """
 import os, signal, sys
 from store.folder import generations, migrate
 from store.lance.schema import UPGRADES
-from store.lance.store import LanceStore, open_store
+from store.lance.store import LanceStore
+from store.open import open_store
 step, after, folder = sys.argv[1], sys.argv[2] == "True", sys.argv[3]
 def add_language(table):
     table.add_columns({"language": "cast(NULL as string)"})

@@ -14,13 +14,13 @@ from fakes import FakeEmbedder
 from processes import elsewhere
 
 from server.cli.main import main
-from store.folder.whole import Whole, open_whole
-from store.lance.store import open_store
+from store.folder.backend import FolderBackend, open_existing
+from store.open import open_store
 
 AT_WORK = """
 import sys
 from contexts import Agent
-from store.lance.store import open_store
+from store.open import open_store
 agent = Agent(open_store(sys.argv[1]))
 agent.clock.on(days=100)
 print("open", flush=True)
@@ -89,5 +89,5 @@ def at_work(folder: Path) -> Iterator[list[str]]:
         process.wait()
 
 
-def whole(folder: Path) -> Whole:
-    return open_whole(folder)
+def whole(folder: Path) -> FolderBackend:
+    return open_existing(folder)

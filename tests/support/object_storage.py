@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
-from store.lance.store import LanceStore, open_store
+from store.lance.store import LanceStore
+from store.open import open_store
 
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "a-secret-of-the-tests"}
 REGION = "us-east-1"

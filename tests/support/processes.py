@@ -13,7 +13,7 @@ _CHECKOUT = Path(__file__).parents[2]
 WRITER = """
 import sys
 from log_entries import write
-from store.lance.store import open_store
+from store.open import open_store
 folder, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 store = open_store(folder)
 print("open", flush=True)

@@ -10,7 +10,7 @@ import numpy as np
 from fakes import OtherModel
 
 from store.admin.reembed import reembed
-from store.folder.whole import open_whole
+from store.folder.backend import open_existing
 from store.port import Embedded
 from tools.support.context import embed
 
@@ -58,7 +58,7 @@ def run(
         seen.append(text)
         return (make or partial(embed, OTHER))(text, cues)
 
-    number = reembed(open_whole(folder), OTHER.fingerprint, embedding, said.append, lambda done, total: None)
+    number = reembed(open_existing(folder), OTHER.fingerprint, embedding, said.append, lambda done, total: None)
     return number, said, seen
 
 

@@ -21,7 +21,8 @@ from fakes import FakeEmbedder
 
 from stilltrue.chain import chains
 from stilltrue.formats.jsonl import lines
-from store.lance.store import LanceStore, open_store
+from store.lance.store import LanceStore
+from store.open import open_store
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 QUERIES = ("where is the office", "what is Priya allergic to", "when does the lease end", "the minutes")

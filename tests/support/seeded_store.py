@@ -18,7 +18,7 @@ from stilltrue.event import Remembered
 from stilltrue.note import Note
 from stilltrue.text.formatting import Formatter
 from store.embed.load import load_embedder
-from store.lance.store import open_store
+from store.open import open_store
 from store.port import Embedder
 from tools.admin.bulk_load import append_notes
 from tools.support.context import ToolContext

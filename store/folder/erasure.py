@@ -26,25 +26,17 @@ from stilltrue.ids import stamp
 from store.errors import ENGINE_ERRORS, explained
 from store.files import ProcessLock, Syncer, remove_drafts, sync_folder, write_whole
 from store.folder.generations import abandon, clean_up, former, kept, settle
-from store.folder.recovery import ASIDE
 from store.folder.staging import forget
 from store.lance.engine import ArrowTable, Table, arrow
 from store.lance.filters import chunks, one_of
 from store.lance.rows import arrow_of, event_of, rows_of, said_in
 from store.lance.schema import index_columns
-from store.layout import generation_of
+from store.layout import ASIDE, DERIVED, FORMER_DERIVED, INTENT, MAINTENANCE_LOCK, dataset, generation_of
 from store.port import Entry
 
 _log = logging.getLogger(__name__)
 
 _GOES_ON = "what was begun is finished by the next start of a server or `stilltrue erase`"
-
-INTENT = "erasing.json"
-"""The file that says what is being erased. It is there from before the first change until after the last."""
-
-
-_BRIEFING = "briefing.json"
-"""What servers write beside the log for the next start, with words of notes in it; they write it anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +48,13 @@ class Intent:
     entropy: int
 
 
-def erase(folder: Path, table: Table, writers: ProcessLock, upkeep: ProcessLock, intent: Intent) -> None:
+def erase(folder: Path, table: Table, writers: ProcessLock, maintenance: ProcessLock, intent: Intent) -> None:
     """Erases the notes. Returns when nothing of them is left in the folder; `store.proving` is what shows it.
 
     Other processes may read and write meanwhile. Raises StoreTrouble where a lock cannot be had in time; then
     nothing has happened, unless `erasing.json` is there.
     """
-    with explained(folder, f"to erase; {_GOES_ON}"), upkeep.held():
+    with explained(folder, f"to erase; {_GOES_ON}"), maintenance.held():
         with writers.held():
             # What somebody else was killed in comes first: there is one such file.
             _go_on(folder, table)
@@ -82,7 +74,7 @@ def finish(folder: Path, table: Table) -> None:
     if pending(folder) is None:
         return
     try:
-        with ProcessLock(folder / "upkeep.lock", 0).tried() as mine:
+        with ProcessLock(folder / MAINTENANCE_LOCK, 0).tried() as mine:
             if mine:
                 _log.warning("%s: an erasure that was left in the middle is being finished", folder)
                 _go_on(folder, table)
@@ -141,7 +133,7 @@ def _forget(folder: Path, table: Table, intent: Intent) -> None:
             on_bad_vectors="null",
         )
     )
-    Syncer(folder / f"{table.name}.lance").sync(table.version)
+    Syncer(dataset(folder, table.name)).sync(table.version)
 
 
 def _with_neighbours(table: Table, touched: Collection[str], changed: ArrowTable) -> ArrowTable:
@@ -212,16 +204,17 @@ def _renew(folder: Path, table: Table) -> None:
     """Writes the rows anew without the deleted ones, and makes every index anew from them."""
     table.optimize()
     index_columns(table, anew=True)
-    Syncer(folder / f"{table.name}.lance").sync(table.version)
+    Syncer(dataset(folder, table.name)).sync(table.version)
 
 
 def _purge(folder: Path, table: Table, gone: Collection[str]) -> None:
     """Removes everything that is not of the newest version. To be called with writers and upkeep kept out."""
     clean_up(table)
-    remove_drafts(folder / f"{table.name}.lance")
+    remove_drafts(dataset(folder, table.name))
     _purge_beside(folder, generation_of(table.name) or 1, gone)
     shutil.rmtree(folder / ASIDE, ignore_errors=True)
-    for derived in folder.glob(f"{_BRIEFING}*"):
+    shutil.rmtree(folder / DERIVED, ignore_errors=True)
+    for derived in folder.glob(f"{FORMER_DERIVED}*"):
         derived.unlink(missing_ok=True)
     (folder / INTENT).unlink(missing_ok=True)
     sync_folder(folder)
