@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -152,6 +153,7 @@ def compared(answers: Answers, truth: Answers) -> str:
         false = statements - (truth.statements["all"] if ranked else truth.statements[question])
         missing = frozenset[Statement]() if ranked else truth.statements[question] - statements
         if (false or missing) and not told:
+            print(f"WRONG {question}: stated {sorted(false)}, left out {sorted(missing)}", file=sys.stderr)
             return "wrong"
     return "refused or marked" if answers.marked else "no effect"
 
