@@ -152,7 +152,7 @@ class _Tally:
     def took_effect(self, moment: datetime) -> bool:
         """Whether the note has been in force at any time up to the moment.
 
-        A note whose time has not come has replaced nothing yet. If it is revoked before its time, it never
+        A note whose time has not come has replaced nothing yet. If it is revoked or erased before its time, it never
         will: "the office moves on the 30th" was called off on the 3rd, so on the 30th nothing happens. What it was
         to replace holds on, as current rather than unsettled, since there is nothing to be unsure of.
         """
@@ -160,7 +160,8 @@ class _Tally:
         if start is None:
             return True
         revoked_before = self.revocation is not None and self.revocation.at < start
-        return start <= moment and not revoked_before
+        erased_before = self.erased_at is not None and self.erased_at < start
+        return start <= moment and not revoked_before and not erased_before
 
     def retires(self, moment: datetime) -> bool:
         """Whether the note keeps what it replaced superseded: not revoked, in force already, and not expired.
@@ -200,8 +201,10 @@ def _tally(events: Iterable[Event], recorded_until: datetime | None) -> dict[str
         if tally is None:
             continue
         match event:
+            # A note that is revoked already cannot be revoked again, nor an erased one erased: the first event
+            # counts. Otherwise a second revocation, after the note's time, would undo that it never took effect.
             case Revoked():
-                tally.revocation = event
+                tally.revocation = tally.revocation or event
             case Reinstated():
                 tally.revocation = None
             case Erased(at=at):

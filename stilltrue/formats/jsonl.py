@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from stilltrue.errors import Refused
-from stilltrue.event import KINDS, Erased, Event, Remembered, from_row, to_row
+from stilltrue.event import KINDS, Erased, Event, Reinstated, Remembered, Revoked, from_row, to_row
 from stilltrue.ids import is_id
 
 FORMAT = "stilltrue-log"
@@ -95,7 +95,8 @@ def read(content: Iterable[bytes]) -> list[Numbered]:
 
 def linked(found: Sequence[Numbered], known: Sequence[Event]) -> None:
     """Refused where an event cannot stand beside those of the log `known`: its id is there already, it bears on a
-    note that is in neither, links make a cycle or lead to a newer note, or it erases what still has its words.
+    note that is in neither, links make a cycle or lead to a newer note, it erases what still has its words, or no
+    server could have written it after what came before.
     """
     there = {event.id for event in known}
     notes = {event.id: event for event in known if isinstance(event, Remembered)}
@@ -119,6 +120,48 @@ def linked(found: Sequence[Numbered], known: Sequence[Event]) -> None:
                 each.line, "half_erased", f"it erases note {event.note_id}, whose words are in the store",
                 f"Run `stilltrue erase {event.note_id}` first.",
             )  # fmt: skip
+    _refuse_impossible(found, known)
+
+
+def _refuse_impossible(found: Iterable[Numbered], known: Iterable[Event]) -> None:
+    """Refused where the file makes a log that no server writes.
+
+    Such are: a revocation of a note that is revoked already, a reinstatement of one that is not, and either of one
+    that is erased. A rating of an erased note is let through: `feedback` accepts it. The line at fault is that of
+    the event itself or, where the event is in the store already, the last line that bears on the same note before it.
+    """
+    decisive = (Revoked, Reinstated, Erased)
+    lines = {each.event.id: each.line for each in found if isinstance(each.event, decisive)}
+    events = [each.event for each in found if each.event.id in lines]
+    notes = {event.note_id for event in events}
+    events += [event for event in known if isinstance(event, decisive) and event.note_id in notes]
+    revoked: set[str] = set()
+    erased: set[str] = set()
+    last: dict[str, int] = {}
+    for event in sorted(events, key=lambda event: event.id):
+        note_id = event.note_id
+        last |= {note_id: lines[event.id]} if event.id in lines else {}
+        problem = _impossible(event, note_id in revoked, note_id in erased)
+        if problem and note_id in last:
+            what = "it" if event.id in lines else f"with it, event {event.id} of the store"
+            raise _refused(last[note_id], "illegal_step", f"{what} {problem}")
+        match event:
+            case Revoked():
+                revoked.add(note_id)
+            case Reinstated():
+                revoked.discard(note_id)
+            case Erased():
+                erased.add(note_id)
+
+
+def _impossible(event: Event, revoked: bool, erased: bool) -> str:
+    """Why no server writes this event on a note that is revoked, erased, both or neither; empty where it could."""
+    match event:
+        case Revoked() if revoked or erased:
+            return f"revokes note {event.note_id}, which is {'erased' if erased else 'revoked already'}"
+        case Reinstated() if erased or not revoked:
+            return f"reinstates note {event.note_id}, which is {'erased' if erased else 'not revoked'}"
+    return ""
 
 
 def _backwards(event_id: str, target: str, what: str, own: Mapping[str, Numbered]) -> str:

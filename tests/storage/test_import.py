@@ -11,7 +11,7 @@ import pytest
 from command_line_store import filled, stilltrue, whole
 from contexts import NOON, Agent
 from hypothesis import given
-from strategies import HORIZON_DAYS, KLASSES, START, logs
+from strategies import HORIZON_DAYS, KLASSES, START, importable_logs
 
 from stilltrue.errors import Refused
 from stilltrue.event import Event
@@ -35,7 +35,7 @@ def texts(rows: list[dict[str, Any]]) -> list[bytes]:
     return [json.dumps(row).encode() for row in [header, *rows]]
 
 
-@given(logs())
+@given(importable_logs())
 def test_an_import_comes_to_the_same_fold(events: list[Event]) -> None:
     """For any log and moment: the same notes in the same status, in the same chains, entered by any of them."""
     store = brought(events).store
@@ -48,7 +48,7 @@ def test_an_import_comes_to_the_same_fold(events: list[Event]) -> None:
     assert HORIZON_DAYS > 31
 
 
-@given(logs(max_moves=10), logs(max_moves=6))
+@given(importable_logs(max_moves=10), importable_logs(max_moves=6))
 def test_what_binds_is_found_after_an_import_as_after_the_verbs(first: list[Event], second: list[Event]) -> None:
     """Rows carry their causal past: each query by class and subject finds every note of it and all that is newer."""
     store = brought(first).store
@@ -149,6 +149,13 @@ REFUSED = [
     ("line 2: note .* is erased, and still has its words", [note(1), late(2, 1, "erased")]),
     ("line 2: it erases note .*, whose words are in the store.*stilltrue erase", [late(2, 0, "erased")]),
     ("line 2: 'loved' is not a valid", [note(1, links=[[at(0), "loved"]])]),
+    ("line 4: it revokes note .*, which is revoked already", [note(1), late(2, 1), late(3, 1)]),
+    ("line 3: it reinstates note .*, which is not revoked", [note(1), late(2, 1, "reinstated")]),
+    ("line 4: it revokes note .*, which is erased", [note(1, text=""), late(2, 1, "erased"), late(3, 1)]),
+    (
+        "line 5: it reinstates note .*, which is erased",
+        [note(1, text=""), late(2, 1, reason=""), late(3, 1, "erased"), late(4, 1, "reinstated")],
+    ),
 ]
 
 
@@ -160,6 +167,29 @@ def test_a_file_with_one_wrong_line_is_refused_whole(why: str, rows: list[dict[s
     with pytest.raises(Refused, match=why):
         bring(agent.context, read(texts([*rows, note(7), late(8, 7)])))
     assert agent.written() == before
+
+
+def test_a_file_that_makes_a_step_of_the_store_impossible_is_refused() -> None:
+    """The store's revocation came after the one in the file, which is the line to blame."""
+    agent = brought(read_rows([note(0), late(5, 0)]))
+    with pytest.raises(
+        Refused, match=r"line 2: with it, event .*5 of the store revokes note .*, which is revoked al"
+    ):
+        bring(agent.context, read(texts([late(3, 0)])))
+
+
+def test_a_note_may_be_revoked_again_after_it_was_reinstated() -> None:
+    """Also where the steps are partly in the store and partly in the file; a rating of it is always let through."""
+    agent = brought(read_rows([note(0), late(1, 0)]))
+    rated = late(4, 0, "rated", outcome="helped")
+    bring(agent.context, read(texts([late(2, 0, "reinstated"), late(3, 0), rated])))
+    assert agent.status(at(0)) == "revoked"
+
+
+def test_a_rating_of_an_erased_note_is_imported() -> None:
+    """`feedback` accepts it, so an export can hold it."""
+    rows = [note(1, text=""), late(2, 1, "erased"), late(3, 1, "rated", outcome="helped")]
+    assert len(brought(read_rows(rows)).store.events()) == 3
 
 
 def read_rows(rows: list[dict[str, Any]]) -> list[Event]:
