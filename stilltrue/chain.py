@@ -5,13 +5,13 @@ A chain is the unit of delivery. Similarity picks a note to enter by; what comes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from stilltrue.event import Event, Remembered
 from stilltrue.lifecycle import Member, Status, fold
-from stilltrue.note import RETIRING
+from stilltrue.note import RETIRING, Note
 
 _RETIRED = frozenset({Status.REVOKED, Status.EXPIRED, Status.ERASED})
 
@@ -80,29 +80,106 @@ def chains(events: Iterable[Event], moment: datetime, recorded_until: datetime |
     return [_chain(part) for part in _parts(members, every_link=True)]
 
 
+class DisjointSets:
+    """Ids in groups that can be joined, each group named by its smallest id (union-find with path halving).
+
+    Ids sort by age, so a group of notes goes by its oldest note, as a chain does.
+    """
+
+    __slots__ = ("_parent",)
+
+    def __init__(self, ids: Iterable[str] = ()) -> None:
+        self._parent = {each: each for each in ids}
+
+    def __contains__(self, each: str) -> bool:
+        return each in self._parent
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parent)
+
+    def name(self, each: str) -> str:
+        """The smallest id of the group. An id that is not known yet becomes a group of its own."""
+        parent = self._parent
+        parent.setdefault(each, each)
+        while parent[each] != each:
+            parent[each] = parent[parent[each]]
+            each = parent[each]
+        return each
+
+    def join(self, one: str, other: str) -> None:
+        """Make one group of the groups of both."""
+        smaller, larger = sorted((self.name(one), self.name(other)))
+        self._parent[larger] = smaller
+
+
 def partition(events: Iterable[Event]) -> list[tuple[Event, ...]]:
-    """The events parted by chain, each part in log order. Events of unknown notes are left out."""
+    """The events by chain, each part in log order. Events of unknown notes are left out."""
     ordered = sorted(events, key=lambda event: event.id)
-    root: dict[str, str] = {}
-
-    def find(note_id: str) -> str:
-        while root[note_id] != note_id:
-            root[note_id] = root[root[note_id]]
-            note_id = root[note_id]
-        return note_id
-
     remembered = [event for event in ordered if isinstance(event, Remembered)]
-    root.update({carrier.id: carrier.id for carrier in remembered})
+    groups = DisjointSets(carrier.id for carrier in remembered)
     for carrier in remembered:
         for link in carrier.links:
-            if link.to in root:
-                older, newer = sorted((find(link.to), find(carrier.id)))
-                root[newer] = older
+            if link.to in groups:
+                groups.join(link.to, carrier.id)
     parts: dict[str, list[Event]] = {}
     for event in ordered:
-        if event.note_id in root:
-            parts.setdefault(find(event.note_id), []).append(event)
+        if event.note_id in groups:
+            parts.setdefault(groups.name(event.note_id), []).append(event)
     return [tuple(part) for part in parts.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class CausalPast:
+    """What a new event has to carry of the chains that it bears on, so that one query finds it with them.
+
+    `chain` is the id of the oldest of these chains, or the event's own where it starts one; `joins` are the ids of
+    the others, which the event connects to it. `subjects` and `klasses` are those of the event's own note and of
+    every note of these chains. Whatever is newer than a requirement is thereby stored under the requirement's class
+    and subjects as well, however different its own are.
+    """
+
+    chain: str
+    joins: tuple[str, ...]
+    subjects: tuple[str, ...]
+    klasses: tuple[str, ...]
+
+
+def causal_past(event: Event, touched: Mapping[str, Iterable[Note]]) -> CausalPast:
+    """The causal past of an event that bears on these chains, given as their ids with their notes so far."""
+    chain, *joins = sorted(touched) or [event.note_id]
+    notes = [event.note] if isinstance(event, Remembered) else []
+    notes += [note for each in (chain, *joins) for note in touched.get(each, ())]
+    return CausalPast(
+        chain=chain,
+        joins=tuple(joins),
+        subjects=tuple(dict.fromkeys(subject for note in notes for subject in note.subjects)),
+        klasses=tuple(dict.fromkeys(note.klass for note in notes)),
+    )
+
+
+class ChainTracker:
+    """Follows a log event by event: which chain each note is in, and which notes each chain has."""
+
+    __slots__ = ("_groups", "_notes")
+
+    def __init__(self) -> None:
+        self._groups = DisjointSets()
+        self._notes: dict[str, list[Note]] = {}
+
+    def add(self, event: Event) -> CausalPast:
+        """Take in the next event of the log and return its causal past. Links to unknown notes are ignored."""
+        targets = [link.to for link in event.links] if isinstance(event, Remembered) else [event.note_id]
+        chains = {self._groups.name(target) for target in targets if target in self._groups}
+        past = causal_past(event, {chain: self._notes[chain] for chain in chains})
+        if isinstance(event, Remembered):
+            notes = self._notes.pop(past.chain, [])
+            for joined in past.joins:
+                notes += self._notes.pop(joined)
+                self._groups.join(past.chain, joined)
+            self._groups.join(past.chain, event.id)
+            notes.append(event.note)
+            self._notes[self._groups.name(event.id)] = notes
+        return past
 
 
 def deliver(chain: Chain, entries: Iterable[str], today: Chain | None = None) -> Delivery:
@@ -154,21 +231,16 @@ def _of_status(members: Mapping[str, Member], status: Status) -> tuple[str, ...]
 
 
 def _parts(members: Mapping[str, Member], *, every_link: bool) -> list[dict[str, Member]]:
-    """The members parted into those connected by links: by every link, or only by those that supersede."""
-    near: dict[str, list[str]] = {note_id: [] for note_id in members}
+    """The members in groups connected by links: by every link, or only by those that supersede."""
+    groups = DisjointSets(members)
     for member in members.values():
         for link in member.links:
-            if link.to in near and (every_link or link.kind in RETIRING):
-                near[link.to].append(member.id)
-                near[member.id].append(link.to)
-    parts: list[dict[str, Member]] = []
-    placed: set[str] = set()
-    for note_id in members:
-        if note_id not in placed:
-            reached = _reach([note_id], near)
-            placed |= reached
-            parts.append({other: members[other] for other in sorted(reached)})
-    return parts
+            if link.to in groups and (every_link or link.kind in RETIRING):
+                groups.join(link.to, member.id)
+    parts: dict[str, dict[str, Member]] = {}
+    for note_id, member in members.items():
+        parts.setdefault(groups.name(note_id), {})[note_id] = member
+    return list(parts.values())
 
 
 def _reach(starts: Iterable[str], edges: Mapping[str, Iterable[str]]) -> frozenset[str]:
