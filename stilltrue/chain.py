@@ -1,6 +1,7 @@
-"""From any member to its closed chain: what leads, what is history, what must be told and what may.
+"""From a log to its chains: which notes belong together, which of them lead, and what is delivered of a chain.
 
-A chain is the unit of delivery. Similarity picks a note to enter by; what comes back is decided here.
+A chain is the unit of delivery. Similarity chooses the note by which a chain is entered; what comes back is decided
+here, so that no note is ever returned without what replaced it.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ _RETIRED = frozenset({Status.REVOKED, Status.EXPIRED, Status.ERASED})
 class Chain:
     """The notes connected by links, folded at a moment.
 
-    `members` stand in log order. `lead` is what stands first when the chain is told: its heads; where it has
-    none, its unsettled notes; where there is neither, its pending, revoked, expired or erased ends. A
-    superseded note is never a lead, but for a cycle, where every member is one and none is a head.
-    `newer` leads from a note to those that link to it.
+    `members` are in log order. `newer` maps a note to those that link to it. `heads` are the current notes. `lead`
+    comes first when the chain is delivered: the heads; without heads, the unsettled notes; without those either, the
+    ends that are pending, revoked, expired or erased. A superseded note never leads, except in a cycle, where every
+    member leads and none is a head.
     """
 
     members: Mapping[str, Member]
@@ -45,7 +46,7 @@ class Chain:
 
     @property
     def retired(self) -> bool:
-        """Whether nothing in it holds, may hold or will hold: every lead is revoked, expired or erased."""
+        """Whether nothing in it holds, may hold or will hold: all that leads is revoked, expired or erased."""
         return all(self.members[note_id].status in _RETIRED for note_id in self.lead)
 
     def closure(self, entries: Iterable[str]) -> frozenset[str]:
@@ -57,12 +58,13 @@ class Chain:
 class Delivery:
     """A chain as it is delivered: the lead, then the rest from newest to oldest.
 
-    `must` names the members that are never cut, the lead and its forward closure; `wanted` those that are cut only
-    where the chain would not fit otherwise, the forward closure of the notes by which it was entered. Cut from the
-    oldest on, whatever is left is closed: a note is never told without what is newer than it.
+    `must` are the members that are never cut: the lead and its forward closure. `wanted` are those that are cut only
+    if the chain does not fit otherwise: the forward closure of the notes by which it was entered. Because notes are
+    cut from the oldest on, what remains is closed: no note is delivered without what is newer than it.
 
-    `since` are notes of today that the chain did not have at the moment that was asked about; what they replace is
-    delivered with them, so that nothing retracted is told as true.
+    For a question about an earlier moment, `chain` is the chain as of then, `today` is the chain as of now, and
+    `since` are the notes that link to it, directly or not, and were recorded later. They are delivered too, so that
+    nothing that was retracted since is returned as true.
     """
 
     chain: Chain
@@ -75,7 +77,7 @@ class Delivery:
 
 
 def chains(events: Iterable[Event], moment: datetime, recorded_until: datetime | None = None) -> list[Chain]:
-    """The events parted into closed chains, each folded at `moment`; ordered by their oldest note."""
+    """The closed chains of the events, each folded at `moment`, in the order of their oldest notes."""
     members = fold(events, moment, recorded_until)
     return [_chain(part) for part in _parts(members, every_link=True)]
 
@@ -183,9 +185,9 @@ class ChainTracker:
 
 
 def deliver(chain: Chain, entries: Iterable[str], today: Chain | None = None) -> Delivery:
-    """What is delivered of a chain that was entered by `entries` (ids of other chains are ignored).
+    """What is delivered of a chain that was entered by `entries`; ids of other chains are ignored.
 
-    `today` is the same chain as it is now, where `chain` is folded as of an earlier moment.
+    `today` is the chain as of now, if `chain` is folded as of an earlier moment.
     """
     entered = [entry for entry in entries if entry in chain.members]
     must, wanted = chain.closure(chain.lead), chain.closure(entered)
@@ -205,12 +207,14 @@ def _chain(members: Mapping[str, Member]) -> Chain:
             if link.to in newer:
                 newer[link.to].append(member.id)
     cyclic = any(note_id in _reach(newer[note_id], newer) for note_id in members)
+    # In a circle everything supersedes everything, so a status says nothing there. All of it leads, flagged.
     heads = () if cyclic else _of_status(members, Status.CURRENT)
     return Chain(
         members=members,
         newer={note_id: tuple(ids) for note_id, ids in newer.items()},
         heads=heads,
         lead=tuple(members) if cyclic else heads or _lead_without_head(members),
+        # Refinements do not count here: a note and what adds to it both hold without contradicting each other.
         contested=any(
             sum(member.status is Status.CURRENT for member in part.values()) > 1
             for part in _parts(members, every_link=False)
@@ -220,6 +224,10 @@ def _chain(members: Mapping[str, Member]) -> Chain:
 
 
 def _lead_without_head(members: Mapping[str, Member]) -> tuple[str, ...]:
+    """The unsettled notes; without any, the ends of the chain.
+
+    A revoked note that was replaced is not an end: what became of it is shown by what replaced it.
+    """
     unsettled = _of_status(members, Status.UNSETTLED)
     return unsettled or tuple(
         member.id for member in members.values() if member.status is not Status.SUPERSEDED and not member.superseders
