@@ -1,4 +1,4 @@
-"""What a class means: whether its notes are requirements, and how they age."""
+"""What the class of a note means: whether it is a requirement, and how it ages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Cardinality = Literal["one", "many"]
 class MemoryClass:
     """One kind of fact.
 
-    A `requirement` class is fetched by rule and never ranked. `half_life_days` says after how many days without
-    a reading its recency halves; None does not decay. `cardinality` says how many notes of one attribute a
-    subject can hold at once: with "one", a second is answered with a warning that names the first.
+    Notes of a `requirement` class are fetched by rule, all of them, and never ranked. `half_life_days` is the number
+    of days without a read after which recency halves; None means no decay. `cardinality` is how many current notes a
+    subject can have for one attribute: with "one", storing a second gives a warning that names the first.
     """
 
     name: str
@@ -43,10 +43,10 @@ DEFAULT_CLASSES: tuple[MemoryClass, ...] = (
 
 
 class Classes(Mapping[str, MemoryClass]):
-    """The classes of a configuration, by name. A class that is asked for and unknown is an ordinary one.
+    """The classes of a configuration, by name.
 
-    A store can hold notes of a class that the configuration no longer names; they are read as ordinary notes
-    that do not decay, since nobody said how they would.
+    A store can hold notes of a class that the configuration no longer names. `of` treats such a class as an ordinary
+    one that does not decay.
     """
 
     __slots__ = ("_by_name",)
@@ -64,7 +64,7 @@ class Classes(Mapping[str, MemoryClass]):
         return len(self._by_name)
 
     def of(self, name: str) -> MemoryClass:
-        """The class of that name, or an ordinary one where the configuration knows none."""
+        """The class of that name, or an ordinary one if it is not configured."""
         return self._by_name.get(name) or MemoryClass(name)
 
     @property

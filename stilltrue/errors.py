@@ -1,12 +1,12 @@
-"""What can go wrong, by who can mend it."""
+"""Errors, by who can fix them."""
 
 from __future__ import annotations
 
 
 class StilltrueError(Exception):
-    """The base of every error that a person or an agent is meant to read; never raised itself.
+    """The base of all errors that a person or an agent is meant to read. It is never raised itself.
 
-    `message` says what was wrong and what was expected, `hint` says what to do.
+    `message` says what was wrong and what was expected; `hint` says what to do.
     """
 
     def __init__(self, message: str, hint: str) -> None:
@@ -19,7 +19,7 @@ class StilltrueError(Exception):
 
 
 class Refused(StilltrueError):
-    """The agent can mend it: the call was wrong. Nothing has been written.
+    """The call was wrong, and the agent can fix it. Nothing was written.
 
     `code` is a stable word for programs (`unknown_note`, `not_head`, `bad_text`, ...).
     """
@@ -30,12 +30,12 @@ class Refused(StilltrueError):
 
 
 class StoreTrouble(StilltrueError):
-    """The operator can mend it: the store or the embedding model cannot do its work. Nothing has been written."""
+    """The store or the embedding model cannot do its work, and the operator can fix it. Nothing was written."""
 
 
 class BadConfig(StilltrueError):
-    """The operator can mend it, at start only: a setting is not what it has to be."""
+    """A setting is invalid, and the operator can fix it. Raised at startup only."""
 
 
 class Fault(StilltrueError):
-    """Nobody who reads it can mend it: the server itself is at fault. Its log has the details."""
+    """The server itself is at fault, so that no reader of the message can fix it. The log has the details."""

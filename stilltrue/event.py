@@ -1,7 +1,7 @@
-"""Everything that can happen to a memory: a closed union of frozen kinds, to and from a plain row.
+"""Everything that can happen to a memory: a closed union of frozen events, and their form as plain rows.
 
-A row is a flat dict of JSON values. It is what the store keeps, what `export` writes, and all that is needed
-to get the event back: `from_row(to_row(event)) == event`.
+A row is a flat dict of JSON values. The store keeps rows, `export` writes them, and nothing is lost in them:
+`from_row(to_row(event)) == event`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Row: TypeAlias = dict[str, Any]
 
 
 class Outcome(StrEnum):
-    """What came of a note that was delivered."""
+    """How a note that was delivered turned out."""
 
     HELPED = "helped"
     MISLED = "misled"
@@ -26,9 +26,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A note was stored, with its links to older notes. `reason` says why it supersedes, if it does.
+    """A note was stored, with its links to older notes. `reason` says why it supersedes them, if it does.
 
-    `request_id` is the caller's own name for the request, so that a retry is recognised.
+    `request_id` is the caller's own name for the request, by which a retry is recognised.
     """
 
     note: Note
@@ -51,7 +51,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Revoked:
-    """A note was withdrawn, with the reason that was given."""
+    """A note was withdrawn, for a reason."""
 
     id: str
     at: datetime
@@ -71,7 +71,7 @@ class Reinstated:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """A note's words were removed for good. The tombstone stays, without content."""
+    """A note's text was removed for good. A tombstone without content remains."""
 
     id: str
     at: datetime
@@ -80,7 +80,7 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """An answer used a note and said what came of it. It changes the note's importance, never its status."""
+    """An answer used a note, and the note helped or misled it. A rating moves the note's rank, never its status."""
 
     id: str
     at: datetime
@@ -95,7 +95,7 @@ KINDS = ("remembered", "revoked", "reinstated", "erased", "rated")
 
 
 def to_row(event: Event) -> Row:
-    """The event as a flat dict of JSON values; times are ISO 8601 in UTC, absent values are left out."""
+    """The event as a flat dict of JSON values. Times are ISO 8601 in UTC; absent values are left out."""
     row: Row = {"id": event.id, "kind": kind_of(event), "at": _iso(event.at), "note": event.note_id}
     match event:
         case Remembered(note=note):
@@ -123,7 +123,7 @@ def to_row(event: Event) -> Row:
 
 
 def from_row(row: Row) -> Event:
-    """The event of a row. Raises ValueError or KeyError where the row is none of ours."""
+    """The event of a row. Raises ValueError or KeyError if the row is not one of ours."""
     try:
         return _event(row)
     except TypeError as error:
@@ -158,7 +158,7 @@ def _event(row: Row) -> Event:
         case "rated":
             return Rated(row["id"], at, row["note"], Outcome(row["outcome"]))
         case other:
-            raise ValueError(f"no kind of event is called {other!r}; the kinds are {', '.join(KINDS)}")
+            raise ValueError(f"{other!r} is not a kind of event; the kinds are {', '.join(KINDS)}")
 
 
 def kind_of(event: Event) -> str:
@@ -167,7 +167,7 @@ def kind_of(event: Event) -> str:
 
 
 def meant_by(event: Event) -> tuple[str, tuple[str, ...]]:
-    """The text by whose meaning an event is found, empty where it has none, and the cues that lead to it too."""
+    """The text of an event that search indexes, empty if it has none, and the cues that are indexed beside it."""
     match event:
         case Remembered(note=note):
             return note.text, note.cues
@@ -183,7 +183,7 @@ def _iso(moment: datetime | None) -> str | None:
 
 def _moment(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
-    # A time without a zone cannot be compared with the others; one such row would break every later reading.
+    # A time without an offset cannot be compared with the others: one such row would break every later read.
     if moment.tzinfo is None:
         raise ValueError(f"a time needs an offset from UTC, and {text!r} has none")
     return moment
@@ -191,5 +191,5 @@ def _moment(text: str) -> datetime:
 
 def _strings(values: Iterable[str]) -> tuple[str, ...]:
     if isinstance(values, str):
-        raise TypeError(f"a list of words was expected, not {values!r}")
+        raise TypeError(f"expected a list of strings, not {values!r}")
     return tuple(values)

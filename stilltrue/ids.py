@@ -1,8 +1,8 @@
 """Ids: sixteen letters and digits that sort by the time of recording.
 
-Ten characters of Crockford's base 32 hold the milliseconds since 1970, six hold 30 random bits. Time and
-randomness come in as arguments. Within a chain the order of ids is the order of the log, also where a
-clock jumps back: `stamp` never goes behind the event that it follows.
+Ten characters of Crockford's base 32 hold the milliseconds since 1970; six more hold 30 random bits. Time and
+randomness are passed in as arguments. Within a chain the order of ids is the order of the log, even if a clock jumps
+back: `stamp` never goes behind the event that it follows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Stamp:
 
 
 def stamp(now: datetime, entropy: int, after: datetime | None = None) -> Stamp:
-    """A stamp at `now`, or one millisecond behind `after` where the clock has not passed it yet.
+    """A stamp at `now`, or one millisecond later than `after` if the clock has not passed that yet.
 
     `entropy` is any non-negative integer; its lowest 30 bits are used.
     """
@@ -49,7 +49,7 @@ def time_of(event_id: str) -> datetime:
 
 
 def is_id(text: str) -> bool:
-    """Whether `text` has the form of an id. It does not say that such a note exists."""
+    """Whether `text` has the form of an id, whether or not there is such a note."""
     return len(text) == LENGTH and all(character in ALPHABET for character in text)
 
 

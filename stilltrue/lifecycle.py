@@ -1,7 +1,7 @@
-"""The table of states, which step is legal from where, and the fold.
+"""The table of states, the fold that runs from it, and which step is legal in which state.
 
-The only file that knows a transition. Status is never stored: it is folded, each time, from the events of a
-chain. A stored flag drifts from the log; a fold cannot.
+This is the only file that knows a transition. Status is never stored: it is folded from the events of a chain on
+each read. A stored flag can drift from the log; a fold cannot.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 from stilltrue.event import Erased, Event, Rated, Reinstated, Remembered, Revoked
 from stilltrue.note import RETIRING, Link, Note
@@ -37,41 +38,82 @@ class Step(StrEnum):
     REINSTATE = "reinstate"
 
 
-@dataclass(frozen=True, slots=True)
-class StateRow:
-    """One line of the table: what a status means and which steps are legal from it.
+class Evidence(NamedTuple):
+    """What the log and the clock say of one note at a moment. The table decides on this and on nothing else.
 
-    `binds`: a note of a constraint class in this status is a requirement.
+    `superseded`: a note reached over update and correction links retires it. `deserted`: a note that had taken its
+    place has been revoked or has expired. `begun` and `over`: `valid_from` and `valid_until` have come.
     """
 
+    erased: bool
+    revoked: bool
+    superseded: bool
+    deserted: bool
+    begun: bool
+    over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StateRow:
+    """One row of the table: when a note has this status, what the status means, and what may be done from it.
+
+    `binds`: a note of a constraint class in this status is a requirement. `legal` are the steps that may be taken;
+    `is_legal` adds the one condition that the status alone cannot express.
+    """
+
+    fits: Callable[[Evidence], bool]
     meaning: str
     binds: bool
     legal: frozenset[Step]
 
 
-_S = Step
+_ANY_BUT_REINSTATE = frozenset({Step.SUPERSEDE, Step.REFINE, Step.REVOKE})
 
 STATES: Mapping[Status, StateRow] = MappingProxyType(
     {
-        Status.ERASED: StateRow("its words were removed for good; a tombstone stays", False, frozenset()),
+        # Erasure is final, so it is tried first: nothing that happens to the note later gives it another status.
+        # No step is legal, since there are no words left to replace, to add to or to withdraw.
+        Status.ERASED: StateRow(
+            lambda seen: seen.erased, "its text was removed for good; a tombstone remains", False, frozenset()
+        ),
+        # Before `superseded`: that the note was withdrawn, and why, matters more than that another took its place.
+        # The right answer often follows a retraction, so it may be superseded; nothing is left that could be refined.
         Status.REVOKED: StateRow(
-            "it was withdrawn, and a reason was given", False, frozenset({_S.SUPERSEDE, _S.REINSTATE})
+            lambda seen: seen.revoked,
+            "it was withdrawn, with a reason",
+            False,
+            frozenset({Step.SUPERSEDE, Step.REINSTATE}),
         ),
+        # It may still be revoked: that a past value was never true is worth recording. It is not an end of its
+        # chain, so it cannot be superseded: a second successor would contest the first.
         Status.SUPERSEDED: StateRow(
-            "a note that stands, or was erased, took its place", False, frozenset({_S.REVOKE})
+            lambda seen: seen.superseded,
+            "replaced by a note that is in force, or that was when it was erased",
+            False,
+            frozenset({Step.REVOKE}),
         ),
-        # Fail closed: what replaced it fell away, so nobody knows. A requirement stays a requirement.
+        # What took its place fell away, and nobody has said that the old value is true again, so it is not current.
+        # But it may well be true, and a missed allergy costs more than a needless caution: a requirement still binds.
+        # Before `pending` and `expired`: whatever its own time is, a reader has to know that the successor failed.
         Status.UNSETTLED: StateRow(
-            "all that took its place was revoked or has expired: the prior value, not confirmed",
+            lambda seen: seen.deserted,
+            "every note that replaced it was revoked or has expired: the prior value, not confirmed",
             True,
-            frozenset({_S.SUPERSEDE, _S.REFINE, _S.REVOKE}),
+            _ANY_BUT_REINSTATE,
         ),
-        Status.PENDING: StateRow("its time has not come yet", False, frozenset({_S.SUPERSEDE, _S.REFINE, _S.REVOKE})),
-        Status.EXPIRED: StateRow("its time is over", False, frozenset({_S.SUPERSEDE, _S.REVOKE})),
-        Status.CURRENT: StateRow("it holds", True, frozenset({_S.SUPERSEDE, _S.REFINE, _S.REVOKE})),
+        # A requirement that begins next month does not bind today. Until then, what it will replace still does.
+        Status.PENDING: StateRow(
+            lambda seen: not seen.begun, "its validity has not begun yet", False, _ANY_BUT_REINSTATE
+        ),
+        # Somebody chose that end, so there is no doubt about it: unlike an unsettled note, it does not bind.
+        Status.EXPIRED: StateRow(
+            lambda seen: seen.over, "its validity has ended", False, frozenset({Step.SUPERSEDE, Step.REVOKE})
+        ),
+        # Whatever no row above applies to holds. Age plays no part in it.
+        Status.CURRENT: StateRow(lambda seen: True, "it holds", True, _ANY_BUT_REINSTATE),
     }
 )
-"""The statuses in the order in which the fold tries them: the first that fits is the status."""
+"""The fold gives a note the first status whose row fits, so the order of the rows is part of the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +121,8 @@ class Member:
     """A note as the fold sees it at a moment.
 
     `superseders` are the notes over update and correction links that keep it superseded, nearest first, and
-    `fallen` those that once did: revoked or expired by now. `revocation` is the event that holds it down.
-    `ratings` counts helped minus misled.
+    `fallen` those that no longer do, because they were revoked or have expired. `revocation` is the revocation in
+    force. `ratings` is the number of `helped` minus that of `misled`.
     """
 
     note: Note
@@ -100,7 +142,7 @@ class Member:
 
 @dataclass(slots=True)
 class _Tally:
-    """What the events say of one note, gathered before any status can be known."""
+    """What the events say of one note, collected before any status can be known."""
 
     remembered: Remembered
     revocation: Revoked | None = None
@@ -108,15 +150,25 @@ class _Tally:
     ratings: int = 0
 
     def took_effect(self, moment: datetime) -> bool:
-        """Whether its time has come by then. What was revoked before its time never replaced anything."""
+        """Whether the note has been in force at any time up to the moment.
+
+        A note whose time has not come has replaced nothing yet. If it is revoked or erased before its time, it never
+        will: "the office moves on the 30th" was called off on the 3rd, so on the 30th nothing happens. What it was
+        to replace holds on, as current rather than unsettled, since there is nothing to be unsure of.
+        """
         start = self.remembered.note.valid_from
-        return start is None or (start <= moment and not (self.revocation and self.revocation.at < start))
+        if start is None:
+            return True
+        revoked_before = self.revocation is not None and self.revocation.at < start
+        erased_before = self.erased_at is not None and self.erased_at < start
+        return start <= moment and not revoked_before and not erased_before
 
     def retires(self, moment: datetime) -> bool:
-        """Whether it keeps what it replaced superseded: not revoked, already valid, and not expired.
+        """Whether the note keeps what it replaced superseded: not revoked, in force already, and not expired.
 
-        An erased note goes on as it was when it was erased. Forgetting it must not bring the old value back; but
-        where it had fallen away before, forgetting it must not lift a requirement that binds again since.
+        An erased note goes on as it was at its erasure, so its validity is checked at that moment, not later. If it
+        was in force then, it keeps on retiring: forgetting a correction must not bring the error back. If it had
+        expired by then, it does not: forgetting it must not lift a requirement that has bound again since.
         """
         end = self.remembered.note.valid_until
         last = moment if self.erased_at is None else min(self.erased_at, moment)
@@ -126,16 +178,15 @@ class _Tally:
 def fold(events: Iterable[Event], moment: datetime, recorded_until: datetime | None = None) -> dict[str, Member]:
     """Every note of the events with its status at `moment`, in log order, by id.
 
-    `events` are those of one or more whole chains; their order does not matter, since ids sort by the log.
-    With `recorded_until`, only events recorded up to then are known: the fold as of that moment. A link to a
-    note that is not among the events is ignored.
+    `events` are those of one or more whole chains, in any order: ids sort in log order. With `recorded_until`, only
+    events recorded by then count: the fold as of that moment. Links to notes not among the events are ignored.
     """
-    tallies = _gather(sorted(events, key=lambda event: event.id), recorded_until)
+    tallies = _tally(sorted(events, key=lambda event: event.id), recorded_until)
     successors = _successors(tallies)
     return {note_id: _member(note_id, tallies, successors, moment) for note_id in tallies}
 
 
-def _gather(events: Iterable[Event], recorded_until: datetime | None) -> dict[str, _Tally]:
+def _tally(events: Iterable[Event], recorded_until: datetime | None) -> dict[str, _Tally]:
     tallies: dict[str, _Tally] = {}
     late: list[Event] = []
     for event in events:
@@ -150,8 +201,10 @@ def _gather(events: Iterable[Event], recorded_until: datetime | None) -> dict[st
         if tally is None:
             continue
         match event:
+            # A note that is revoked already cannot be revoked again, nor an erased one erased: the first event
+            # counts. Otherwise a second revocation, after the note's time, would undo that it never took effect.
             case Revoked():
-                tally.revocation = event
+                tally.revocation = tally.revocation or event
             case Reinstated():
                 tally.revocation = None
             case Erased(at=at):
@@ -162,6 +215,7 @@ def _gather(events: Iterable[Event], recorded_until: datetime | None) -> dict[st
 
 
 def _successors(tallies: Mapping[str, _Tally]) -> dict[str, list[str]]:
+    """The notes that supersede each note directly. Refinements are not among them: they retire nothing."""
     successors: dict[str, list[str]] = {note_id: [] for note_id in tallies}
     for note_id, tally in tallies.items():
         for link in tally.remembered.links:
@@ -171,35 +225,26 @@ def _successors(tallies: Mapping[str, _Tally]) -> dict[str, list[str]]:
 
 
 def _member(
-    note_id: str,
-    tallies: Mapping[str, _Tally],
-    successors: Mapping[str, list[str]],
-    moment: datetime,
+    note_id: str, tallies: Mapping[str, _Tally], successors: Mapping[str, list[str]], moment: datetime
 ) -> Member:
     tally = tallies[note_id]
     note = tally.remembered.note
-
-    retiring, fallen = _search(note_id, successors, lambda other: tallies[other].retires(moment))
-    fallen = [other for other in fallen if tallies[other].took_effect(moment)]
-    if tally.erased_at is not None:
-        status = Status.ERASED
-    elif tally.revocation is not None:
-        status = Status.REVOKED
-    elif retiring:
-        status = Status.SUPERSEDED
-    elif fallen:
-        status = Status.UNSETTLED
-    elif _not_yet(note, moment):
-        status = Status.PENDING
-    elif _expired(note, moment):
-        status = Status.EXPIRED
-    else:
-        status = Status.CURRENT
+    retiring, passed = _search(note_id, successors, lambda other: tallies[other].retires(moment))
+    # A successor that never took effect, or has not yet, took nothing's place: its base is not unsettled by it.
+    fallen = [other for other in passed if tallies[other].took_effect(moment)]
+    evidence = Evidence(
+        erased=tally.erased_at is not None,
+        revoked=tally.revocation is not None,
+        superseded=bool(retiring),
+        deserted=bool(fallen),
+        begun=note.valid_from is None or note.valid_from <= moment,
+        over=note.valid_until is not None and note.valid_until <= moment,
+    )
     return Member(
         note=note,
         links=tally.remembered.links,
         reason=tally.remembered.reason,
-        status=status,
+        status=next(status for status, row in STATES.items() if row.fits(evidence)),
         superseders=tuple(retiring),
         fallen=tuple(fallen),
         revocation=tally.revocation,
@@ -211,14 +256,15 @@ def _member(
 def _search(
     start: str, successors: Mapping[str, list[str]], retires: Callable[[str], bool]
 ) -> tuple[list[str], list[str]]:
-    """The superseders that retire `start`, and those that were passed through because they do not.
+    """The superseders that retire `start`, and those that do not and were passed through; nearest first.
 
-    The walk stops at a note that retires: what supersedes it in turn is its own business. It goes on through
-    one that does not, so that in A <- B <- C with B revoked, A is still superseded, by C.
+    The search stops at a note that retires: what superseded that note in turn is its own affair. It goes on through
+    a note that does not. In A <- B <- C with B revoked, C was stored to replace what B said, and C is what holds
+    now. If the search stopped at B, A would become unsettled beside a current C, and would bind again.
     """
     retiring: list[str] = []
-    fallen: list[str] = []
-    seen = {start}
+    passed: list[str] = []
+    seen = {start}  # a damaged log can have a circle
     frontier = list(successors[start])
     while frontier:
         note_id = frontier.pop(0)
@@ -228,32 +274,24 @@ def _search(
         if retires(note_id):
             retiring.append(note_id)
         else:
-            fallen.append(note_id)
+            passed.append(note_id)
             frontier += successors[note_id]
-    return retiring, fallen
-
-
-def _expired(note: Note, moment: datetime) -> bool:
-    return note.valid_until is not None and note.valid_until <= moment
-
-
-def _not_yet(note: Note, moment: datetime) -> bool:
-    return note.valid_from is not None and note.valid_from > moment
+    return retiring, passed
 
 
 def is_legal(step: Step, member: Member) -> bool:
-    """Whether `step` may be taken on this note now.
+    """Whether `step` may be taken on this note now: its row allows it, and only an end of a chain is superseded.
 
-    The table decides, but for one case: a revoked note that something which stands has replaced is no end of
-    its chain, so that superseding it would open a second branch beside that successor.
+    The second condition matters for a revoked note alone: if a note that is in force replaced it, a further successor
+    would open a second branch beside that one, and the chain would be contested.
     """
-    if step is Step.SUPERSEDE and member.status is Status.REVOKED and member.superseders:
+    if step is Step.SUPERSEDE and member.superseders:
         return False
     return step in STATES[member.status].legal
 
 
 def table() -> str:
-    """The table of states in Markdown, as docs/lifecycle.md shows it."""
+    """The table of states in Markdown, as shown in docs/lifecycle.md."""
     lines = ["| status | meaning | a requirement binds | " + " | ".join(Step) + " |"]
     lines.append("|---" * (3 + len(Step)) + "|")
     for status, row in STATES.items():

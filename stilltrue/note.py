@@ -1,4 +1,4 @@
-"""One note: a statement in natural language, immutable once stored, and the links it was stored with."""
+"""A note: one statement in natural language, immutable once stored, and the links it is stored with."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from datetime import datetime
 from enum import StrEnum
 
 USER = "user"
-"""The source of a note that the person said. Any other source is somebody's or something's word."""
+"""The source of a note that the user stated. Any other source is somebody or something else."""
 
 
 class LinkKind(StrEnum):
-    """How a new note bears on an older one."""
+    """What a new note means for an older one."""
 
     UPDATE = "update"
     """It was true, and it changed."""
@@ -39,13 +39,13 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One statement, as it was said.
+    """One statement, word for word.
 
-    `id` is that of the event which carries it and `recorded_at` (UTC) the moment of it. `subjects` are in
-    their canonical spelling (see `canonical_subject`). `valid_from` and `valid_until` bound the time in
-    which the statement holds, the end excluded; None is unbounded. `importance` lies in [0, 1].
-    An erased note keeps everything here but its words: `text` is empty and `cues` are none. Of an `unreadable` note
-    the stored bytes are damaged: only its id, subjects, class and time are known.
+    `id` is that of the event that carries it, and `recorded_at` (UTC) is the time of that event. `subjects` are in
+    their canonical spelling, see `canonical_subject`. The statement holds from `valid_from` up to, but not including,
+    `valid_until`; None is unbounded. `importance` is in [0, 1]. An erased note keeps everything but its words: `text`
+    and `cues` are empty. The stored bytes of an `unreadable` note are damaged: only its id, subjects, class and time
+    are known.
     """
 
     id: str
@@ -63,20 +63,20 @@ class Note:
 
 
 def canonical_subject(raw: str) -> str:
-    """The one spelling of a subject: compatibility-normalised, case-folded, single inner spaces, nothing invisible.
+    """The canonical spelling of a subject: NFKC, case-folded, single inner spaces, no invisible characters.
 
-    "Priya", " priya " and "PRIYA" are one subject; a requirement must not hide behind a capital letter, nor behind
-    a character of no width.
+    "Priya", " priya " and "PRIYA" are one subject: a capital letter or a zero-width character must not hide a
+    requirement.
     """
     visible = (character for character in raw if unicodedata.category(character) != "Cf")
     return " ".join(unicodedata.normalize("NFKC", "".join(visible)).casefold().split())
 
 
 def content_hash(text: str, subjects: Iterable[str], klass: str) -> str:
-    """Under what a note is looked up to see whether it was said before: text, subjects and class (SHA-256, hex).
+    """The hash by which an earlier note of the same text, subjects and class is found (SHA-256, hex).
 
-    The order of the subjects does not count, every byte of the text does: "port 5432" and "port 5433" are two
-    facts. Whether the note found is the same in links and validity too is for the caller to compare.
+    The order of the subjects does not matter, and every byte of the text does: "port 5432" and "port 5433" are two
+    facts. The caller compares links and validity.
     """
-    said = json.dumps([text, sorted(subjects), klass], ensure_ascii=False)
-    return hashlib.sha256(said.encode()).hexdigest()
+    content = json.dumps([text, sorted(subjects), klass], ensure_ascii=False)
+    return hashlib.sha256(content.encode()).hexdigest()

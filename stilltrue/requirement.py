@@ -1,4 +1,4 @@
-"""Which requirements hold for these subjects. They are found by rule, all of them, and never ranked."""
+"""Which notes are requirements for given subjects. They are selected by rule, all of them, and never ranked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stilltrue.lifecycle import STATES, Member, Status
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A chain with the notes in it that bind, in log order."""
+    """A chain, and those of its notes that bind, in log order."""
 
     chain: Chain
     binding: tuple[Member, ...]
@@ -21,19 +21,19 @@ class Requirement:
 def requirements(
     found: Iterable[Chain], classes: Classes, subjects: Collection[str] | None = None
 ) -> list[Requirement]:
-    """The chains that hold a note of a constraint class which is current or unsettled and names a subject.
+    """The chains with a note of a constraint class that is current or unsettled and names one of the subjects.
 
-    An unsettled note stays: its successor fell away, and until somebody says otherwise it binds. Without
-    `subjects`, the requirements of any subject count.
+    An unsettled note still binds: what replaced it is no longer in force, and nobody has said that the requirement
+    is lifted. Without `subjects`, the requirements of every subject are returned.
     """
     held = []
     for chain in found:
-        # Who is superseded in a cycle, nobody can say; a requirement caught in one still binds.
+        # In a cycle nothing can tell which note replaced which, so a requirement caught in one still binds.
         binding = tuple(
             member
             for member in chain.members.values()
             if binds(member, classes, subjects)
-            or (chain.cyclic and member.status is Status.SUPERSEDED and _bears(member, classes, subjects))
+            or (chain.cyclic and member.status is Status.SUPERSEDED and _concerns(member, classes, subjects))
         )
         if binding:
             held.append(Requirement(chain, binding))
@@ -41,11 +41,11 @@ def requirements(
 
 
 def binds(member: Member, classes: Classes, subjects: Collection[str] | None = None) -> bool:
-    """Whether this note, as it stands, is a requirement for any of the subjects."""
-    return STATES[member.status].binds and _bears(member, classes, subjects)
+    """Whether this note, in its present status, is a requirement for any of the subjects."""
+    return STATES[member.status].binds and _concerns(member, classes, subjects)
 
 
-def _bears(member: Member, classes: Classes, subjects: Collection[str] | None) -> bool:
+def _concerns(member: Member, classes: Classes, subjects: Collection[str] | None) -> bool:
     """Whether the note is of a constraint class and about one of the subjects, whatever its status."""
     named = subjects is None or not set(subjects).isdisjoint(member.note.subjects)
     return named and classes.of(member.note.klass).requirement

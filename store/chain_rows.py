@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
+from stilltrue.chain import DisjointSets
 from stilltrue.event import Event, Remembered
 from store.port import ChainRecord, Vector
 
@@ -43,20 +44,11 @@ def gather(ids: Collection[str], fetch: Callable[[Collection[str]], Iterable[Cha
 
 def _roots(rows: Iterable[ChainRow]) -> dict[str, str]:
     """For each chain id one id of those it is joined with, the same for all of them."""
-    root: dict[str, str] = {}
-
-    def find(chain: str) -> str:
-        root.setdefault(chain, chain)
-        while root[chain] != chain:
-            root[chain] = root[root[chain]]
-            chain = root[chain]
-        return chain
-
+    groups = DisjointSets()
     for row in rows:
-        find(row.chain)
-        for joined in row.joins:
-            root[find(joined)] = find(row.chain)
-    return {chain: find(chain) for chain in list(root)}
+        for joined in (row.chain, *row.joins):
+            groups.join(row.chain, joined)
+    return {chain: groups.name(chain) for chain in groups}
 
 
 def _record(rows: Iterable[ChainRow]) -> ChainRecord:

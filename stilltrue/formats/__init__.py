@@ -1,1 +1,1 @@
-"""The log outside the store: JSON lines, Markdown, and notes without their words."""
+"""The log outside the store: JSON lines, Markdown pages, and events with erased text taken out."""

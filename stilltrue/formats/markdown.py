@@ -1,7 +1,6 @@
-"""A store as readable files: one page of Markdown for each subject, and one that lists them.
+"""A store as Markdown: one page for each subject, and an index page.
 
-What holds stands first and is marked where it is a requirement; what no longer holds is marked as history. For
-people to read: nothing reads these pages back.
+Requirements come first, then what holds, then what no longer holds. The pages are for people: nothing reads them.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from stilltrue.text.formatting import Formatter
 from stilltrue.text.render import chain_lines
 
 INDEX = "_index.md"
-"""The page that lists all others. No subject's page is called so."""
+"""The file name of the index page. No subject's page has this name."""
 
 _LONGEST = 60
 _UNSAFE = re.compile(r"[^\w-]+")
@@ -26,7 +25,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 
 def pages(found: Sequence[Chain], classes: Classes, formatter: Formatter, moment: datetime) -> dict[str, str]:
-    """The pages by their file name. A chain stands on the page of every subject that any of its notes names."""
+    """The pages by file name. A chain is on the page of every subject that any of its notes names."""
     subjects = sorted({subject for chain in found for subject in chain.subjects})
     made = {}
     listed = []
@@ -41,9 +40,10 @@ def pages(found: Sequence[Chain], classes: Classes, formatter: Formatter, moment
 
 
 def file_name(subject: str) -> str:
-    """A name that every file system takes, of a subject's letters; where they are not all of it, with a hash as well.
+    """A file name that every file system accepts, made of the letters of a subject.
 
-    No two subjects have one name, also where a file system does not tell capitals from small letters.
+    If the letters are not the whole subject, a hash of it is added, so that no two subjects share a name, even on a
+    file system that ignores case.
     """
     slug = _UNSAFE.sub("-", subject.casefold())[:_LONGEST].strip("-_")
     whole = slug == subject and not _RESERVED.fullmatch(slug)
@@ -62,21 +62,21 @@ def _page(subject: str, about: Sequence[Chain], classes: Classes, formatter: For
     for heading, some in (("Requirements", bound), ("What holds", held), ("History: none of this holds", gone)):
         if some:
             lines += ["", f"## {heading}", ""]
-            lines += [line for chain in some for line in _told(chain, formatter, binding.get(chain.id, ()))]
+            lines += [line for chain in some for line in _items(chain, formatter, binding.get(chain.id, ()))]
     return "\n".join(lines) + "\n"
 
 
-def _told(chain: Chain, formatter: Formatter, binding: Iterable[str]) -> list[str]:
-    """The chain as a list: its lead, and below that its history, newest first."""
-    bound, told = set(binding), []
+def _items(chain: Chain, formatter: Formatter, binding: Iterable[str]) -> list[str]:
+    """The chain as a Markdown list: its lead and, below that, its history, newest first."""
+    bound, items = set(binding), []
     for line in chain_lines(deliver(chain, chain.members), formatter):
         text = line.text.strip().removeprefix("* ").removeprefix("= ")
         bullet = "- " if line.text.startswith("* ") else "  - "
         mark = "**REQUIREMENT** " if line.note_id in bound else ""
-        told.append(bullet + mark + _plain(text).replace("\n      ", "\n        "))
-    return told
+        items.append(bullet + mark + _plain(text).replace("\n      ", "\n        "))
+    return items
 
 
 def _plain(text: str) -> str:
-    """Words of others, so that they cannot become HTML in a page."""
+    """The text with `<` escaped, so that no note becomes HTML in a page."""
     return text.replace("<", "\\<")

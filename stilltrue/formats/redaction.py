@@ -1,4 +1,4 @@
-"""What is left of a note that is forgotten for good, and by what one would know that something of it is left."""
+"""What remains in the log of a note that is erased, and how to recognise text that should be gone."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from stilltrue.event import Event, Reinstated, Remembered, Revoked
 
 LONG = 12
-"""A word of more characters than this is so rare that it gives a text away by itself."""
+"""A word of more characters than this is so rare that it identifies a text by itself."""
 
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What must be nowhere after an erasure: `texts` of notes, `asides` (cues, reasons), and telling `words`."""
+    """What must be nowhere after an erasure: `texts` of notes, `asides` (cues and reasons), and long `words`."""
 
     texts: frozenset[str] = frozenset()
     asides: frozenset[str] = frozenset()
@@ -25,20 +25,20 @@ class Traces:
     def __or__(self, other: Traces) -> Traces:
         return Traces(self.texts | other.texts, self.asides | other.asides, self.words | other.words)
 
-    def in_text(self, said: str) -> set[str]:
-        """Those that stand in a text. Words are met in any case, as an index keeps them."""
-        folded = said.casefold()
-        return {text for text in self.texts | self.asides if text in said} | {
+    def in_text(self, searched: str) -> set[str]:
+        """Those that occur in a text. Words match in upper and lower case, since an index may have folded them."""
+        folded = searched.casefold()
+        return {text for text in self.texts | self.asides if text in searched} | {
             word for word in self.words if word.casefold() in folded
         }
 
 
 def forgotten(events: Iterable[Event], gone: Collection[str]) -> list[Event]:
-    """The events with the words of the notes in `gone` taken out, in their order.
+    """The events in their order, with the text of the notes in `gone` taken out.
 
-    With a note go its cues, why it was stored, revoked and reinstated, and why others took its place: each of these
-    says what it said. Ids, times, links, subjects, class, source, attribute and ratings stay, so that the fold of
-    all other notes stays what it is.
+    With the text go the cues, the reasons for storing, revoking and reinstating the note, and the reasons why others
+    replaced it: each of these can repeat what the note said. Ids, times, links, subjects, class, source, attribute
+    and ratings stay, so that the fold of all other notes is unchanged.
     """
     events = list(events)
     traces = traces_of(events, gone)
@@ -46,15 +46,16 @@ def forgotten(events: Iterable[Event], gone: Collection[str]) -> list[Event]:
 
 
 def traces_of(events: Iterable[Event], gone: Collection[str]) -> Traces:
-    """All that the words of these notes could be known by: texts, cues and reasons, and the long words in them."""
+    """All by which the text of these notes can be recognised: texts, cues, reasons, and the long words in them."""
     events = list(events)
-    every = {said for event in events for said in _said(event, gone) if said.strip()}
+    every = {text for event in events for text in _removed(event, gone) if text.strip()}
     texts = {event.note.text for event in events if isinstance(event, Remembered) and event.id in gone} & every
     words = {word for text in every for word in _WORD.findall(text) if len(word) > LONG}
     return Traces(frozenset(texts), frozenset(every - texts), frozenset(words | {word.casefold() for word in words}))
 
 
-def _said(event: Event, gone: Collection[str]) -> list[str]:
+def _removed(event: Event, gone: Collection[str]) -> list[str]:
+    """The strings that erasing these notes takes out of the event."""
     match event:
         case Remembered(note=note) if note.id in gone:
             return [note.text, *note.cues, event.reason or ""]
@@ -68,7 +69,7 @@ def _said(event: Event, gone: Collection[str]) -> list[str]:
 def _without_words(event: Event, gone: Collection[str], traces: Traces) -> Event:
     match event:
         case Remembered(note=note, request_id=request) if note.id in gone:
-            # A repeated request is to find its tombstone, unless its own name tells what was said.
+            # A repeated request has to find the tombstone, unless its id contains some of the erased text.
             kept = None if request and traces.in_text(request) else request
             return replace(event, note=replace(note, text="", cues=()), reason=None, request_id=kept)
         case Remembered() if _replaces(event, gone):
@@ -85,7 +86,7 @@ def _replaces(event: Remembered, gone: Collection[str]) -> bool:
 
 
 def about(events: Iterable[Event], subject: str) -> tuple[list[str], list[str]]:
-    """The notes that name this subject (in its canonical spelling) and no other, and those that name others too."""
+    """The ids of the notes that name this subject (canonical spelling) alone, and of those that name others too."""
     named = [event.note for event in events if isinstance(event, Remembered) and subject in event.note.subjects]
     alone = [note.id for note in named if set(note.subjects) == {subject}]
     return alone, [note.id for note in named if note.id not in set(alone)]

@@ -1,4 +1,4 @@
-"""Packs whole chains into a number of tokens and says what was left out."""
+"""Pack whole chains into a token budget, and report what was left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 TokenCounter = Callable[[str], int]
-"""How many tokens a line has. The budget holds in the counter's tokens."""
+"""Counts the tokens of a line. The budget is in the tokens of the counter."""
 
 _MARGIN = 1.1
 _PIECES = re.compile(
@@ -23,12 +23,12 @@ _PIECES = re.compile(
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a model's tokenizer makes of `text`, rather too many than too few.
+    """An estimate of the tokens in `text`, too high rather than too low.
 
-    There is no public tokenizer for every model that may read this, so it counts by script: a short word is
-    one token, long ones one for each eight letters; digits go in threes; an ideograph or a syllable is one,
-    as is each mark; other alphabets take one for each three letters. A tenth is added on top. Four characters
-    a token, the common shortcut, undercounts Chinese and Japanese two to four times.
+    Not every model that may read this has a public tokenizer, so it counts by script. An English word is one token
+    for each eight letters that it begins; digits are one token for three; an ideograph, a syllable or a punctuation
+    mark is one; other alphabets are one token for three letters. A tenth is added. Four characters per token, the
+    usual shortcut, undercounts Chinese and Japanese by a factor of two to four.
     """
     tokens = 0
     for match in _PIECES.finditer(text):
@@ -49,10 +49,10 @@ def estimate_tokens(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a chain. `must` lines are never cut; the others go from the end of the chain first.
+    """One line of a chain. `must` lines are never cut; of the others, the last of the chain are cut first.
 
-    `wanted` lines go only where the chain would not fit otherwise. `note_id` is the note that the line tells;
-    empty for a line about the whole chain.
+    `wanted` lines are cut only after all others. `note_id` is the note that the line shows, empty for a line about
+    the whole chain.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A whole chain ready to be packed: its lines, the lead first, then the rest from newest to oldest."""
+    """A whole chain, ready to be packed: the lines of its lead, then the rest from newest to oldest."""
 
     key: str
     lines: tuple[Line, ...]
@@ -71,7 +71,7 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A parcel as it goes out: the lines that are shown, how many were cut, and its size in tokens."""
+    """A parcel as it is delivered: the lines that are shown, how many were cut, and the size in tokens."""
 
     parcel: Parcel
     lines: tuple[Line, ...]
@@ -85,25 +85,25 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """A chain that did not fit, and the tokens that its shortest telling needs."""
+    """A chain that did not fit, and the tokens that it needs with everything cut that can be."""
 
     key: str
     tokens: int
 
 
 def cut_notice(hidden: int) -> str:
-    """The line that stands for what was cut."""
+    """The line that replaces what was cut."""
     return f"  (+{hidden} older of its history not shown)"
 
 
 def pack(
     parcels: Sequence[Parcel], budget: int, count: TokenCounter = estimate_tokens
 ) -> tuple[list[Packed], list[Omitted]]:
-    """FolderBackend parcels, best first, into `budget` tokens; one that does not fit is skipped and named.
+    """Pack parcels, given best first, into `budget` tokens. Those that do not fit are skipped and returned, too.
 
-    History is cut first, oldest first; then, oldest first, what leads from the entry to what holds, so that a fact
-    which changed a hundred times is told to whoever asks in its oldest words. A line end counts as a token, so
-    that the joined text is no larger than the sum of its lines.
+    History is cut first, oldest first. Then, oldest first, the notes that lead from the entry to what holds: a fact
+    that changed a hundred times can still be delivered to a question in its oldest words. A line end counts as a
+    token, so that the joined text is never larger than the sum of its lines.
     """
     packed: list[Packed] = []
     omitted: list[Omitted] = []
@@ -119,7 +119,7 @@ def pack(
 
 
 def whole(parcel: Parcel, count: TokenCounter = estimate_tokens) -> Packed:
-    """The parcel with every line, outside any budget."""
+    """The parcel with all of its lines, outside any budget."""
     return Packed(parcel, parcel.lines, 0, sum(count(line.text) + 1 for line in parcel.lines))
 
 

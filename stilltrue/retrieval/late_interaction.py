@@ -1,9 +1,9 @@
-"""Late interaction: how well each token of a query is met by the tokens of a text.
+"""Late interaction: how well the tokens of a text match each token of a query.
 
-One vector for a whole text blurs the names in it. The same model also gives a vector for each token, for free,
-and comparing token by token sees them again (Khattab and Zaharia, "ColBERT", 2020: for each token of the query
-the best match in the text, then their sum). The token vectors are kept as a sketch: projected on the directions
-in which tokens differ most, in one byte a number.
+One vector for a whole text blurs the names in it. The same model gives a vector for each token at no extra cost, and
+comparing token by token brings the names back (Khattab and Zaharia, "ColBERT", 2020: the best match in the text for
+each token of the query, summed). Token vectors are stored as a sketch: projected on the directions in which tokens
+differ most, with one byte for each number.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ Sketch: TypeAlias = NDArray[np.int8]
 """The tokens of one text: (tokens, WIDTH)."""
 
 WIDTH = 64
-"""Numbers for each token, of one byte each."""
+"""Numbers, of one byte each, for a token."""
 
 _SCALE = 254.0
 _LARGEST = 127
 
 
 def sketch(tokens: NDArray[np.float32], basis: NDArray[np.float32]) -> Sketch:
-    """Token vectors (tokens, dimension), projected on `basis` (dimension, WIDTH), to unit rows in bytes.
+    """Token vectors (tokens, dimension), projected on `basis` (dimension, WIDTH), normalised and stored as bytes.
 
-    A number of a unit row of 64 is rarely above a half, so a half is what the largest byte stands for.
+    The numbers of a unit row of 64 are rarely above a half, so a half maps to the largest byte.
     """
     projected = tokens @ basis
     unit = projected / np.maximum(np.linalg.norm(projected, axis=1, keepdims=True), 1e-9)
@@ -36,11 +36,11 @@ def sketch(tokens: NDArray[np.float32], basis: NDArray[np.float32]) -> Sketch:
 
 
 def scores(query: Sketch, texts: Sequence[Sketch]) -> NDArray[np.float64]:
-    """How well each of the texts meets the tokens of the query, about 0 to 1; 0 for a text without tokens.
+    """How well each text matches the tokens of the query, about 0 to 1; 0 for a text without tokens.
 
-    score(text) = sum over the query's tokens of weight * best match in the text. A token that all the texts meet
-    alike ("the", the name of whom everything is about) tells none from another, so its weight is by how much the
-    best of them is above their mean.
+    score(text) = sum over the tokens of the query of weight * best match in the text. A token that all texts match
+    equally well ("the", or the name of the person whom all the notes are about) does not tell them apart. So the
+    weight of a token is the difference between its best match and the mean over the texts; the weights sum to 1.
     """
     result = np.zeros(len(texts))
     full = [position for position, text in enumerate(texts) if len(text)]

@@ -1,4 +1,4 @@
-"""Which words of a question are worth looking up in the full text."""
+"""Which words of a query are worth a full-text search."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ STOP_WORDS = frozenset(
     out over own please same she should so some such than that the their theirs them themselves then there these
     they this those through to too under until up us very was we were what when where which while who whom whose why
     will with would you your yours yourself yourselves
-    """.split()  # noqa: SIM905 - a list of this length is read as a text
+    """.split()  # noqa: SIM905 - a list this long is easier to read as text
 )
-"""English words that say how a question is asked, not what about."""
+"""English words that say how a question is asked, not what it is about."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def content_words(query: str) -> str:
-    """The words of the query that are no stop words, in order; the query itself where nothing would be left.
+    """The words of the query that are not stop words, in order; the whole query if nothing else is in it.
 
-    The index keeps every word, since some of them are names to somebody. A question of nothing but stop words
-    ("who is it?") is looked up as it stands.
+    The index keeps stop words, since some of them are somebody's name. So a query of nothing but stop words ("who is
+    it?") is searched as it is.
     """
     kept = [word for word in _WORD.findall(query) if word.casefold() not in STOP_WORDS]
     return " ".join(kept) or query

@@ -1,4 +1,4 @@
-"""How words and times of others are set into our lines, so that no word of a note can pass for ours."""
+"""How times and stored text are put into lines, so that no text of a note can pass for the server's own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 
 @dataclass(frozen=True, slots=True)
 class Formatter:
-    """How times are told: dates in `zone`."""
+    """Formats times in `zone`."""
 
     zone: tzinfo
 
@@ -22,10 +22,10 @@ class Formatter:
 
 
 def indented(text: str) -> str:
-    """The words of a note or a reason, with every further line pushed in, so that none can pass for ours."""
+    """The text of a note or a reason, with every line after the first indented, so that none can pass for ours."""
     return "\n      ".join(text.splitlines())
 
 
 def inline(text: str) -> str:
-    """A name or a word from outside on one line, so that it cannot start one either."""
+    """A name or other stored text on one line, so that it cannot start a line either."""
     return " ".join(text.split())

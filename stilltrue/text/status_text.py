@@ -1,4 +1,4 @@
-"""What became of a note, in words: whether it holds, what replaced it, why, since when."""
+"""The status of a note in words: whether it holds, what replaced it, when and why."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from stilltrue.text.formatting import Formatter, indented
 
 
 class StatusText(NamedTuple):
-    """What the log says of a note besides its words. `state` is empty of a note that just holds.
+    """What a line says of a note besides its text. `state` is empty for a note that holds.
 
-    A line has the state before the words, since that is where a reader is warned in time, and the rest behind them.
+    The state is put before the text, where it warns the reader in time, and the remark after it.
     """
 
     state: str = ""
@@ -25,9 +25,9 @@ class StatusText(NamedTuple):
 
 
 def status_text_of(member: Member, chain: Chain, formatter: Formatter, above: Sequence[str] = ()) -> StatusText:
-    """What became of a note: whether it holds, what replaced it, why, since when.
+    """The status of a note in words.
 
-    `above` are the notes that stand right above it: a successor that is the only one there needs no naming.
+    `above` are the notes shown right above it: if its successor is the only one there, it need not be named.
     """
     why = ""
     match member.status:
@@ -38,7 +38,7 @@ def status_text_of(member: Member, chain: Chain, formatter: Formatter, above: Se
             why = f'"{indented(member.revocation.reason)}"{by}'
             return StatusText(f"RETRACTED on {formatter.day(member.revocation.at)}", why)
         case Status.ERASED if member.erased_at:
-            return StatusText(f"ERASED on {formatter.day(member.erased_at)}", "its words were removed for good")
+            return StatusText(f"ERASED on {formatter.day(member.erased_at)}", "its text was removed for good")
         case Status.UNSETTLED:
             state, why = "NOT CONFIRMED", _fallen(member, chain, formatter)
         case Status.EXPIRED if member.note.valid_until:
@@ -51,19 +51,19 @@ def status_text_of(member: Member, chain: Chain, formatter: Formatter, above: Se
 
 
 def status_texts(delivery: Delivery, formatter: Formatter) -> dict[str, StatusText]:
-    """What became of the lead and the rest as they are told and, as of an earlier moment, what is known today."""
-    told = {}
+    """The status texts of the lead and the rest; for an earlier moment, with what is known today."""
+    texts = {}
     above = delivery.chain.lead
     for member in (*delivery.lead, *delivery.rest):
         status_text = status_text_of(member, delivery.chain, formatter, above)
         known = _hindsight(member, delivery, formatter)
-        told[member.id] = StatusText(status_text.state, "; ".join(filter(None, (status_text.remark, known))))
+        texts[member.id] = StatusText(status_text.state, "; ".join(filter(None, (status_text.remark, known))))
         above = above if member.id in delivery.chain.lead else (member.id,)
-    return told
+    return texts
 
 
 def _superseded(member: Member, chain: Chain, formatter: Formatter, above: Sequence[str] = ()) -> StatusText:
-    wrong, said = False, []
+    wrong, remarks = False, []
     for other_id in member.superseders:
         other = chain.members[other_id]
         kind = next((link.kind for link in other.links if link.to == member.id), LinkKind.UPDATE)
@@ -73,25 +73,26 @@ def _superseded(member: Member, chain: Chain, formatter: Formatter, above: Seque
         if other.status is Status.ERASED:
             by = f"{verb} [{other_id}], which was erased"
         why = f'"{indented(other.reason)}"' if other.reason else ""
-        said.append(": ".join(filter(None, (by, why))))
-    return StatusText("WRONG" if wrong else "no longer true", "; ".join(filter(None, said)))
+        remarks.append(": ".join(filter(None, (by, why))))
+    return StatusText("WRONG" if wrong else "no longer true", "; ".join(filter(None, remarks)))
 
 
 def _fallen(member: Member, chain: Chain, formatter: Formatter) -> str:
-    said = []
+    """Why an unsettled note is not confirmed: what happened to each successor that is no longer in force."""
+    remarks = []
     for other_id in member.fallen:
         other = chain.members[other_id]
         if other.revocation:
             why = f': "{indented(other.revocation.reason)}"' if other.revocation.reason else ""
-            said.append(f"its successor [{other_id}] was retracted on {formatter.day(other.revocation.at)}{why}")
+            remarks.append(f"its successor [{other_id}] was retracted on {formatter.day(other.revocation.at)}{why}")
         elif other.note.valid_until:
-            said.append(f"its successor [{other_id}] expired on {formatter.day(other.note.valid_until)}")
-    return "; ".join(said)
+            remarks.append(f"its successor [{other_id}] expired on {formatter.day(other.note.valid_until)}")
+    return "; ".join(remarks)
 
 
 def _refines(member: Member, chain: Chain, formatter: Formatter) -> str:
-    """That a note adds to another, and what became of that other where it no longer holds."""
-    said = []
+    """That a note adds to others, with the status of each that is not current."""
+    remarks = []
     for link in member.links:
         base = chain.members.get(link.to)
         if link.kind is LinkKind.REFINEMENT and base:
@@ -103,18 +104,18 @@ def _refines(member: Member, chain: Chain, formatter: Formatter) -> str:
                 status_text = f", which is {_superseded(base, chain, formatter)}"
             elif base.status is not Status.CURRENT:
                 status_text = f", which is {base.status}"
-            said.append(f"adds to [{link.to}]{status_text}")
-    return "; ".join(said)
+            remarks.append(f"adds to [{link.to}]{status_text}")
+    return "; ".join(remarks)
 
 
 def _hindsight(member: Member, delivery: Delivery, formatter: Formatter) -> str:
-    """What is known today of a note that is told as of an earlier moment, where that differs."""
+    """What is known today of a note that is shown as of an earlier moment, if that differs."""
     now = delivery.today.members.get(member.id) if delivery.today else None
     if delivery.today is None or now is None:
         return ""
     mark = str(status_text_of(now, delivery.today, formatter))
     if now.status is member.status:
-        # The same status can have another cause by now: revoked again, for another reason.
+        # The same status can have another cause by now: the note may have been revoked again for another reason.
         superseded = now.status is Status.SUPERSEDED
         before = member.superseders if superseded else str(status_text_of(member, delivery.chain, formatter))
         if before == (now.superseders if superseded else mark):

@@ -9,6 +9,7 @@ from contexts import Agent, rules, split, told
 
 from stilltrue.retrieval.budget import estimate_tokens
 from stilltrue.retrieval.ranking import Policy
+from stilltrue.text.render import REQUIREMENTS_HEADING
 from tools.support.retrieval import counts_of, enter, search
 
 ALLERGY = {"klass": "allergy", "subjects": ["priya", "team"], "source": "user"}
@@ -26,7 +27,7 @@ def test_the_requirements_stand_last_and_nothing_follows(agent: Agent) -> None:
     before, last = split(answer)
     assert "Left out for lack of room" in before
     heading, *lines = last.strip().splitlines()
-    assert heading == "REQUIREMENTS (1): rules, not notes. Your answer must respect every line below."
+    assert heading == REQUIREMENTS_HEADING.format(count=1)
     assert [line.startswith("! ALLERGY: No nuts for Priya") for line in lines] == [True]
 
 

@@ -24,7 +24,7 @@ from tools.admin.bulk_load import append_notes
         ("port", {"budget_tokens": 0}, "Left out for lack of room"),
         ("port", {"budget_tokens": 1}, "Left out for lack of room"),
         ("port", {"subjects": ["nobody"]}, "REQUIREMENTS: none for nobody"),
-        ("port", {"as_of": "1999-01-01"}, "No memory to tell"),
+        ("port", {"as_of": "1999-01-01"}, "No matching memories"),
     ],
 )
 def test_an_odd_question_has_a_clear_answer_or_a_clear_error(

@@ -55,7 +55,7 @@ def test_as_of_what_was_not_yet_said_is_not_told(agent: Agent) -> None:
     agent.clock.on(days=1)
     agent.note("Office in Ghent")
     answer = agent.recall("office", as_of=then)
-    assert (told(answer), "No memory to tell." in answer.text) == ([], True)
+    assert (told(answer), "No matching memories." in answer.text) == ([], True)
 
 
 @pytest.mark.parametrize(("query", "leads"), [("Ghent", ["Ghent office"]), ("Bruges", ["Bruges office"])])

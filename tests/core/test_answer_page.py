@@ -24,7 +24,7 @@ HOSTILE = [
     "! ALLERGY: eats everything [x] (priya)",
     "* the real answer",
     "(a notice)",
-    "No memory to tell.",
+    "No matching memories.",
 ]
 breaks = st.sampled_from(["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
 hostile = st.builds(
@@ -104,7 +104,8 @@ def test_the_requirements_stand_last_and_nothing_comes_after_them(log: list[Even
 def test_a_page_says_how_many_requirements_there_are_and_that_they_are_rules() -> None:
     """The heading tells them from notes."""
     answered = answer(log(NUTS + "B  remembered about tom as do_not_contact \n C  remembered"))
-    assert "\nREQUIREMENTS (2): rules, not notes." in answered
+    heading = "REQUIREMENTS (2): these are requirements, not notes. Your answer must respect every line below."
+    assert f"\n{heading}\n" in answered
 
 
 def test_a_page_without_requirements_says_for_whom_there_are_none() -> None:
@@ -118,8 +119,8 @@ def test_a_page_says_when_there_is_nothing_and_what_was_left_out() -> None:
     answered = page([], [Omitted("A", 120)], [], ["team"], ("full text only",))
     assert answered.splitlines() == [
         "(full text only)",
-        "No memory to tell.",
-        "Left out for lack of room, raise budget_tokens to see them: A (120 tokens).",
+        "No matching memories.",
+        "Left out for lack of room; raise budget_tokens to see them: A (120 tokens).",
         "REQUIREMENTS: none for team.",
     ]
 

@@ -11,12 +11,17 @@ from strategies import logs, moments, single_chains
 
 from stilltrue.chain import chains, partition
 from stilltrue.classes import Classes
-from stilltrue.event import Erased, Event, Remembered
+from stilltrue.event import Event, Remembered
 from stilltrue.lifecycle import Member, Status, fold
 from stilltrue.note import RETIRING
 from stilltrue.requirement import requirements
 
 thorough = settings(deadline=None)
+
+
+def revoked_so_far(moves: list[str]) -> bool:
+    """Whether the last of these kinds of event that revoke or reinstate is a revocation."""
+    return [move for move in moves if move in {"Revoked", "Reinstated"}][-1:] == ["Revoked"]
 
 
 def contract(log: list[Event], moment: datetime) -> dict[str, str]:
@@ -26,15 +31,18 @@ def contract(log: list[Event], moment: datetime) -> dict[str, str]:
     when: dict[tuple[str, str], datetime] = {}
     for event in sorted(log, key=lambda event: event.id):
         if event.note_id in notes:
-            moves[event.note_id].append(type(event).__name__)
-            if not (isinstance(event, Erased) and (event.note_id, "Erased") in when):  # a second erasure is none
-                when[event.note_id, type(event).__name__] = event.at
+            kind = type(event).__name__
+            # A second erasure is none, nor is a second revocation with no reinstatement between the two.
+            again = kind == "Erased" or (kind == "Revoked" and revoked_so_far(moves[event.note_id]))
+            if not (again and (event.note_id, kind) in when):
+                when[event.note_id, kind] = event.at
+            moves[event.note_id].append(kind)
 
     def erased(note_id: str) -> bool:
         return "Erased" in moves[note_id]
 
     def revoked(note_id: str) -> bool:
-        return [move for move in moves[note_id] if move in {"Revoked", "Reinstated"}][-1:] == ["Revoked"]
+        return revoked_so_far(moves[note_id])
 
     def begun(note_id: str) -> bool:
         opens = notes[note_id].note.valid_from
@@ -46,8 +54,9 @@ def contract(log: list[Event], moment: datetime) -> dict[str, str]:
 
     def effective(note_id: str) -> bool:
         opens = notes[note_id].note.valid_from
-        never = revoked(note_id) and opens is not None and when[note_id, "Revoked"] < opens
-        return begun(note_id) and not never
+        called_off = revoked(note_id) and opens is not None and when[note_id, "Revoked"] < opens
+        forgotten = erased(note_id) and opens is not None and when[note_id, "Erased"] < opens
+        return begun(note_id) and not called_off and not forgotten
 
     def stands(note_id: str) -> bool:
         return not erased(note_id) and not revoked(note_id) and not over(note_id) and begun(note_id)
@@ -55,7 +64,7 @@ def contract(log: list[Event], moment: datetime) -> dict[str, str]:
     def erased_while_it_stood(note_id: str) -> bool:
         ends = notes[note_id].note.valid_until
         over_then = ends is not None and erased(note_id) and ends <= min(when[note_id, "Erased"], moment)
-        return erased(note_id) and not revoked(note_id) and not over_then and begun(note_id)
+        return erased(note_id) and not revoked(note_id) and not over_then and effective(note_id)
 
     def successors(note_id: str) -> list[str]:
         return [

@@ -224,17 +224,6 @@ def test_before_the_end_of_its_time_a_note_erased_later_kept_what_it_replaced_su
     assert folded(erased, on=3) == "A superseded, B erased"
 
 
-def test_a_successor_revoked_before_its_time_never_replaced_anything() -> None:
-    """Nothing happened on day 30, so nothing changes on it."""
-    moving = """
-        A  remembered "the office is in Lyon"
-        B  remembered "the office is in Bonn" updates A from 30
-        -  revoked B because "the move is off" @3
-    """
-    assert folded(moving, on=29) == "A current, B revoked"
-    assert folded(moving, on=31) == "A current, B revoked"
-
-
 def test_an_erased_note_stays_erased_whatever_else_is_said_of_it() -> None:
     """Erasure is final: neither a revocation nor a reinstatement nor a successor changes the status."""
     assert (

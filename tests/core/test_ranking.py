@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stilltrue.retrieval.ranking import (
+    MAX_BOOST,
     MAX_RATING,
     Candidate,
     Policy,
@@ -55,13 +58,69 @@ def candidate(**given: Any) -> Candidate:
 
 
 @given(candidates, st.sampled_from(["decay", "none", "inverted"]))
-def test_every_candidate_gets_a_finite_score_within_the_sum_of_the_weights(
+def test_every_candidate_gets_a_finite_score_within_the_sum_of_the_weights_and_the_boost(
     found: list[Candidate], recency: Recency
 ) -> None:
-    """Boosts are bounded: no count of readings or ratings carries a note beyond the weight of its signal."""
+    """No count of reads or ratings carries a note further than half the boost beyond the signals."""
     scores = score(found, POLICY, recency)
+    half = MAX_BOOST / 2 + 1e-9
     assert len(scores) == len(found)
-    assert all(math.isfinite(value) and -1e-9 <= value <= 1 + 1e-9 for value in scores)
+    assert all(math.isfinite(value) and -half <= value <= 1 + half for value in scores)
+
+
+use = st.tuples(st.integers(0, 10**6), st.integers(-1000, 1000))
+
+
+@given(
+    candidates,
+    st.lists(use, min_size=12, max_size=12),
+    st.floats(0, 1),
+    st.sampled_from(["decay", "none", "inverted"]),
+)
+def test_reads_and_ratings_move_no_score_by_more_than_the_boost(
+    found: list[Candidate], used: list[tuple[int, int]], bonus: float, recency: Recency
+) -> None:
+    """Whatever happens to one candidate or to all of them, and however large the configured bonus."""
+    policy = replace(POLICY, retrieval_bonus=bonus)
+    other = [
+        replace(each, retrievals=reads, ratings=ratings) for each, (reads, ratings) in zip(found, used, strict=False)
+    ]
+    before, after = score(found, policy, recency), score(other, policy, recency)
+    assert all(abs(one - two) <= MAX_BOOST + 1e-9 for one, two in zip(before, after, strict=True))
+
+
+@given(candidates, st.floats(0, 1), st.sampled_from(["decay", "none", "inverted"]))
+def test_reads_and_ratings_reorder_only_candidates_closer_than_the_boost(
+    found: list[Candidate], bonus: float, recency: Recency
+) -> None:
+    """Two that differ by more without boosts stay in their order with them."""
+    policy = replace(POLICY, retrieval_bonus=bonus)
+    plain = score([replace(each, retrievals=0, ratings=0) for each in found], policy, recency)
+    boosted = score(found, policy, recency)
+    for (better, high), (worse, low) in permutations(zip(plain, boosted, strict=True), 2):
+        assert better - worse <= MAX_BOOST + 1e-9 or high > low
+
+
+def test_equal_importances_stay_equal_when_one_of_the_notes_is_read() -> None:
+    """One read must not be stretched to the whole weight of importance."""
+    read, unread = score([candidate(retrievals=1), candidate()], ONLY_IMPORTANCE)
+    assert unread == 0.5
+    assert 0 < read - unread < MAX_BOOST / 10
+
+
+def test_without_a_bonus_reads_do_not_count_but_ratings_do() -> None:
+    """`recall.retrieval_bonus` is how much of the boost reads can use."""
+    policy = replace(ONLY_IMPORTANCE, retrieval_bonus=0.0)
+    read, unread, rated = score([candidate(retrievals=50), candidate(), candidate(ratings=1)], policy)
+    assert read == unread < rated
+
+
+def test_more_than_the_whole_boost_is_not_to_be_had() -> None:
+    """A bonus above the boost counts as the boost."""
+    found = [candidate(retrievals=reads) for reads in (0, 3, 10**6)]
+    assert score(found, replace(POLICY, retrieval_bonus=1.0)) == score(
+        found, replace(POLICY, retrieval_bonus=MAX_BOOST)
+    )
 
 
 def test_nothing_found_scores_nothing() -> None:

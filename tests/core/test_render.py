@@ -75,7 +75,7 @@ def test_a_note_that_is_not_confirmed_says_so_first_with_the_reason() -> None:
         ('A  remembered \n -  revoked A because "a rumour"', "RETRACTED on 2025-01-03: ", '"a rumour"'),
         ("A  remembered until 9", "EXPIRED on 2025-01-10: ", ""),
         ("A  remembered from 200", "NOT TRUE BEFORE 2025-07-20: ", ""),
-        ("A  remembered \n -  erased A", "ERASED on 2025-01-03: ", "its words were removed for good"),
+        ("A  remembered \n -  erased A", "ERASED on 2025-01-03: ", "its text was removed for good"),
         ("A  remembered", "A [A]", ""),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from log_text import folded
+from log_text import chain_of, folded
 
 
 def test_an_expired_successor_leaves_the_prior_value_unsettled() -> None:
@@ -47,6 +47,70 @@ def test_a_pending_successor_does_not_shield_what_a_later_one_replaced() -> None
         """)
         == "A superseded, B superseded, C current"
     )
+
+
+def test_a_successor_revoked_before_its_time_never_replaced_anything() -> None:
+    """Nothing happened on day 30, so nothing changes on it."""
+    moving = """
+        A  remembered "the office is in Lyon"
+        B  remembered "the office is in Bonn" updates A from 30
+        -  revoked B because "the move is off" @3
+    """
+    assert folded(moving, on=29) == "A current, B revoked"
+    assert folded(moving, on=31) == "A current, B revoked"
+
+
+def test_a_successor_erased_before_its_time_never_replaced_anything() -> None:
+    """It was not in force when it was erased, so it does not go on being in force."""
+    moving = """
+        A  remembered "the office is in Lyon"
+        B  remembered "the office is in Bonn" updates A from 30
+        -  erased B @3
+    """
+    assert folded(moving, on=29) == "A current, B erased"
+    assert folded(moving, on=31) == "A current, B erased"
+
+
+def test_a_requirement_binds_on_when_what_was_to_lift_it_is_erased_before_its_time() -> None:
+    """Forgetting lifts no requirement."""
+    allergy = """
+        A  remembered "no peanuts" as allergy
+        B  remembered "peanuts are fine" as fact updates A from 30
+        -  erased B @3
+    """
+    assert folded(allergy, on=29) == folded(allergy, on=31) == "A current, B erased"
+
+
+def test_a_note_erased_once_its_time_has_come_keeps_what_it_replaced_superseded() -> None:
+    """The start is included: erased at the very moment at which it begins to hold, it was in force."""
+    assert folded("A  remembered \n B  remembered updates A from 30 \n -  erased B @30") == "A superseded, B erased"
+
+
+def test_of_two_revocations_the_first_says_whether_a_note_took_effect() -> None:
+    """The second, after the note's time has come, revokes what is revoked already."""
+    moving = """
+        A  remembered
+        B  remembered updates A from 30
+        -  revoked B because "the move is off" @3
+        -  revoked B because "still off" @40
+    """
+    assert folded(moving, on=50) == "A current, B revoked"
+    revocation = chain_of(moving).members["B"].revocation
+    assert revocation is not None
+    assert revocation.reason == "the move is off"
+
+
+def test_a_note_reinstated_before_its_time_and_revoked_after_it_took_effect_in_between() -> None:
+    """The revocation in force came after its time, so what it replaced is not confirmed."""
+    moving = """
+        A  remembered
+        B  remembered updates A from 30
+        -  revoked B @3
+        -  reinstated B @4
+        -  revoked B @40
+    """
+    assert folded(moving, on=35) == "A unsettled, B revoked"
+    assert folded(moving, on=35, known=35) == "A superseded, B current"
 
 
 def test_as_of_a_moment_only_what_was_recorded_by_then_is_known() -> None:

@@ -11,7 +11,7 @@ import pytest
 from command_line_store import at_work, filled, stilltrue, whole
 from contexts import NOON, Agent
 from hypothesis import Phase, given, settings
-from strategies import logs
+from strategies import importable_logs
 
 from stilltrue.event import Erased, Event
 from stilltrue.formats.jsonl import lines, read
@@ -46,7 +46,7 @@ def test_a_whole_store_is_found_whole(folder: Path, capsys: pytest.CaptureFixtur
 
 
 @settings(max_examples=4, phases=[Phase.explicit, Phase.reuse, Phase.generate])  # each example is a store on the disk
-@given(logs(max_moves=12))
+@given(importable_logs(max_moves=12))
 def test_no_log_that_can_happen_is_called_damaged(
     tmp_path_factory: pytest.TempPathFactory, events: list[Event]
 ) -> None:

@@ -13,7 +13,7 @@ from contexts import NOON
 from hypothesis import given
 from hypothesis import strategies as st
 from log_text import VOICE, day, log
-from strategies import logs
+from strategies import importable_logs
 
 from stilltrue.chain import chains
 from stilltrue.classes import Classes
@@ -22,7 +22,7 @@ from stilltrue.formats.jsonl import lines, linked, read
 from stilltrue.formats.markdown import INDEX, file_name, pages
 
 
-@given(logs(texts=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)))
+@given(importable_logs(texts=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)))
 def test_what_is_read_is_what_was_written(events: list[Event]) -> None:
     """Any log, with words in any script, comes back event by event, in log order."""
     found = read(line.encode() for line in lines(events, NOON))

@@ -1,14 +1,15 @@
-"""From a log to the entries that the verbs would append for it: each event with its chain and its causal past."""
+"""From a log to the entries that the tools would append for it: each event with its chain and its causal past."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fakes import FakeEmbedder
 from log_text import day
 
-from stilltrue.event import Event, Remembered, Revoked
+from stilltrue.chain import CausalPast, ChainTracker
+from stilltrue.event import Event, Remembered, meant_by
 from stilltrue.note import Note
 from store.port import Entry, IndexEntry, Store
 
@@ -16,9 +17,9 @@ MODEL = FakeEmbedder()
 
 
 def entries_of(events: Iterable[Event], *, vectors: bool = True) -> list[Entry]:
-    """One entry for each event, in order; a note's cues are its ways, its digest is `digest of <text>`."""
-    chains: dict[str, list[Note]] = {}
-    return [_entry(event, chains, vectors) for event in events]
+    """One entry for each event, in order; its cues are index entries, its digest is `digest of <text>`."""
+    tracker = ChainTracker()
+    return [_entry(event, tracker.add(event), vectors) for event in events]
 
 
 def put(store: Store, events: Sequence[Event], *, vectors: bool = True) -> None:
@@ -42,32 +43,15 @@ def write(store: Store, *note_ids: str) -> None:
             store.append([Entry(note(note_id), note_id, subjects=("team",))])
 
 
-def _entry(event: Event, chains: dict[str, list[Note]], vectors: bool) -> Entry:
-    note_ids = {event.note_id}
-    if isinstance(event, Remembered):
-        note_ids |= {link.to for link in event.links}
-        chains[event.id] = [event.note]
-    touched = _touched(chains, note_ids)
-    if isinstance(event, Remembered) and len(touched) > 1:
-        touched.remove(event.id)
-        del chains[event.id]
-        chains[touched[0]] = [*(note for chain in touched for note in chains[chain]), event.note]
-        for joined in touched[1:]:
-            del chains[joined]
-    past = chains[touched[0]]
-    said = event.note.text if isinstance(event, Remembered) else event.reason if isinstance(event, Revoked) else ""
-    cues = event.note.cues if isinstance(event, Remembered) else ()
+def _entry(event: Event, past: CausalPast, vectors: bool) -> Entry:
+    text, cues = meant_by(event)
     return Entry(
         event=event,
-        chain=touched[0],
-        joins=tuple(touched[1:]),
-        subjects=tuple(sorted({subject for note in past for subject in note.subjects})),
-        klasses=tuple(sorted({note.klass for note in past})),
-        digest=f"digest of {said}" if isinstance(event, Remembered) else None,
-        vector=MODEL.embed([said])[0] if vectors and said else None,
+        chain=past.chain,
+        joins=past.joins,
+        subjects=past.subjects,
+        klasses=past.klasses,
+        digest=f"digest of {text}" if isinstance(event, Remembered) else None,
+        vector=MODEL.embed([text])[0] if vectors and text else None,
         index_entries=tuple(IndexEntry("cue", cue, MODEL.embed([cue])[0] if vectors else None) for cue in cues),
     )
-
-
-def _touched(chains: Mapping[str, list[Note]], note_ids: set[str]) -> list[str]:
-    return sorted(chain for chain, notes in chains.items() if not note_ids.isdisjoint(note.id for note in notes))

@@ -78,13 +78,22 @@ def moves(texts: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Move
         st.sampled_from(_LINKS),
         st.integers(-48, 96),
         st.sampled_from(_VALIDITY),
-        texts or st.just("the tests run with tox"),
+        st.just("the tests run with tox") if texts is None else texts,
     )
 
 
 def logs(max_moves: int = 14, texts: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[list[Event]]:
     """A log of one or more chains, as it was recorded; at least one note."""
     return st.lists(moves(texts), min_size=1, max_size=max_moves).map(build)
+
+
+def importable_logs(
+    max_moves: int = 14, texts: st.SearchStrategy[str] | None = None
+) -> st.SearchStrategy[list[Event]]:
+    """A log in which a note is only revoked while it is not revoked, only reinstated while it is, and neither once
+    it is erased. An import refuses any other.
+    """
+    return logs(max_moves, texts).map(_without_impossible)
 
 
 def single_chains(max_moves: int = 12) -> st.SearchStrategy[list[Event]]:
@@ -121,6 +130,22 @@ def build(drawn: Sequence[Move]) -> list[Event]:
             latest |= dict.fromkeys(chain[targets[0]], made.at)
     gone = {event.note_id for event in events if isinstance(event, Erased)}
     return [_without_words(event) if event.note_id in gone else event for event in events]
+
+
+def _without_impossible(log: list[Event]) -> list[Event]:
+    possible: list[Event] = []
+    revoked: set[str] = set()
+    erased: set[str] = set()
+    for event in log:
+        note_id = event.note_id
+        if isinstance(event, Revoked | Reinstated):
+            if note_id in erased or (note_id in revoked) == isinstance(event, Revoked):
+                continue
+            revoked ^= {note_id}
+        elif isinstance(event, Erased):
+            erased.add(note_id)
+        possible.append(event)
+    return possible
 
 
 def events() -> st.SearchStrategy[Event]:

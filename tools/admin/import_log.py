@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from stilltrue.chain import ChainTracker
 from stilltrue.event import Event, Remembered, meant_by
 from stilltrue.formats.jsonl import Numbered, linked
-from stilltrue.note import Note, content_hash
+from stilltrue.note import content_hash
 from store.port import Embedded, Entry
 from tools.support.context import ToolContext
 from tools.support.retry import attempts
@@ -51,21 +52,21 @@ def entries(known: Iterable[Event], events: Sequence[Event], embedded: dict[str,
 
     Each carries the chain that it bears on, the chains which it joins, and the subjects and classes of all of them.
     """
-    chains = _Chains()
+    tracker = ChainTracker()
     for event in known:
-        chains.touch(event)
+        tracker.add(event)
     made = []
     for event in events:
-        chain, joins, past = chains.touch(event)
+        past = tracker.add(event)
         note = event.note if isinstance(event, Remembered) else None
         about = embedded.get(event.id) or Embedded()
         made.append(
             Entry(
                 event=event,
-                chain=chain,
-                joins=joins,
-                subjects=tuple(dict.fromkeys(subject for each in past for subject in each.subjects)),
-                klasses=tuple(dict.fromkeys(each.klass for each in past)),
+                chain=past.chain,
+                joins=past.joins,
+                subjects=past.subjects,
+                klasses=past.klasses,
                 digest=content_hash(note.text, note.subjects, note.klass) if note and note.text else None,
                 vector=about.vector,
                 sketch=about.sketch,
@@ -78,27 +79,3 @@ def entries(known: Iterable[Event], events: Sequence[Event], embedded: dict[str,
 def _embedded(context: ToolContext, event: Event) -> Embedded:
     text, cues = meant_by(event)
     return context.embedded(text, cues) if text else Embedded()
-
-
-class _Chains:
-    """Which chain each note is of and which notes each chain has, while events come in one after the other."""
-
-    def __init__(self) -> None:
-        self._chain_of: dict[str, str] = {}
-        self._notes: dict[str, list[Note]] = {}
-
-    def touch(self, event: Event) -> tuple[str, tuple[str, ...], Sequence[Note]]:
-        """The chain of an event, the chains it joins to that one, and the notes of all of them."""
-        targets = [link.to for link in event.links] if isinstance(event, Remembered) else [event.note_id]
-        chain, *joins = sorted({self._chain_of[each] for each in targets if each in self._chain_of}) or [
-            event.note_id
-        ]
-        notes = self._notes.setdefault(chain, [])
-        for joined in joins:
-            for note in self._notes.pop(joined):
-                self._chain_of[note.id] = chain
-                notes.append(note)
-        if isinstance(event, Remembered):
-            self._chain_of[event.id] = chain
-            notes.append(event.note)
-        return chain, tuple(joins), notes

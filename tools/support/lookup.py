@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from stilltrue.chain import Chain, chains
+from stilltrue.chain import Chain, causal_past, chains
 from stilltrue.errors import Refused
-from stilltrue.event import Event, Remembered
+from stilltrue.event import Event
 from stilltrue.ids import LENGTH
 from stilltrue.lifecycle import STATES, Member, Status, Step, is_legal
+from stilltrue.note import Note
 from store.port import ChainRecord, Embedded, Entry, Log
 from tools.support.context import ToolContext
 
@@ -90,17 +91,16 @@ def entry(
     It carries the subjects and classes of its whole causal past, see `store.port.Entry`.
     """
     embedded = embedded or Embedded()
-    pairs = found.pairs if found else ()
-    ids = [min(record.ids) for _, record in pairs] or [event.id]
-    notes = [member.note for chain, _ in pairs for member in chain.members.values()]
-    if isinstance(event, Remembered):
-        notes.insert(0, event.note)
+    touched: dict[str, list[Note]] = {}
+    for chain, record in found.pairs if found else ():
+        touched.setdefault(min(record.ids), []).extend(member.note for member in chain.members.values())
+    past = causal_past(event, touched)
     return Entry(
         event=event,
-        chain=ids[0],
-        joins=tuple(ids[1:]),
-        subjects=tuple(dict.fromkeys(subject for note in notes for subject in note.subjects)),
-        klasses=tuple(dict.fromkeys(note.klass for note in notes)),
+        chain=past.chain,
+        joins=past.joins,
+        subjects=past.subjects,
+        klasses=past.klasses,
         digest=digest,
         vector=embedded.vector,
         sketch=embedded.sketch,
