@@ -1,4 +1,4 @@
-"""FolderBackend chains in a number of tokens: what is cut, what is skipped, and that both are said."""
+"""Whole chains in a number of tokens: what is cut, what is skipped, and that both are said."""
 
 from __future__ import annotations
 
