@@ -15,7 +15,7 @@ from server.protocol.dispatch import Dispatcher
 from server.protocol.prompts import listed
 from server.protocol.resources import SESSION, STATUS, templates
 from server.protocol.tools import verbs
-from server.wiring import StoreRuntime
+from server.runtime import StoreRuntime
 from stilltrue.classes import DEFAULT_CLASSES
 from stilltrue.event import KINDS
 from tools.admin.views import Retrieved, State
@@ -60,7 +60,10 @@ def test_every_field_of_an_answer_is_documented() -> None:
     text = page("docs/tools.md")
     views = [kind for _, kind in inspect.getmembers(results, dataclasses.is_dataclass) if kind is not results.Answer]
     fields = {
-        field.name for kind in views if kind.__module__ == "tools.support.results" for field in dataclasses.fields(kind)
+        field.name
+        for kind in views
+        if kind.__module__ == "tools.support.results"
+        for field in dataclasses.fields(kind)
     }
     assert "retrieved_session" in fields
     assert not [name for name in sorted(fields) if not re.search(rf"\b{name}\b", text)]

@@ -16,7 +16,7 @@ from server.config.load import load
 from server.config.settings import KEYS
 from server.protocol.dispatch import Dispatcher
 from server.protocol.tools import verbs
-from server.wiring import StoreRuntime
+from server.runtime import StoreRuntime
 from stilltrue import __version__
 
 BUNDLE = ROOT / "packaging" / "mcpb"

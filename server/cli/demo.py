@@ -26,7 +26,8 @@ from rich.text import Text
 
 from server.cli import demo_notes
 from server.config.load import load
-from server.wiring import StoreRuntime, utc_now
+from server.runtime import StoreRuntime
+from server.wiring import utc_now
 from stilltrue.ids import ENTROPY_BITS, stamp
 from stilltrue.note import USER, Note
 from tools.admin.bulk_load import append_notes

@@ -96,7 +96,7 @@ def _serve(options: argparse.Namespace, config: Config) -> int:
     with quiet_stdout():
         from server import stdio
         from server.protocol.app import build
-        from server.wiring import StoreRuntime
+        from server.runtime import StoreRuntime
 
         runtime = StoreRuntime(config, ephemeral=options.ephemeral)
         print(f"stilltrue {__version__}: the store is {runtime.location}", file=sys.stderr)
@@ -135,7 +135,7 @@ def _demo(options: argparse.Namespace, config: Config) -> int:
 
 
 def _status(options: argparse.Namespace, config: Config) -> int:
-    from server.wiring import StoreRuntime
+    from server.runtime import StoreRuntime
 
     runtime = StoreRuntime(config)
     health = runtime.context().store.health()

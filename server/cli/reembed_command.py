@@ -24,13 +24,13 @@ def register(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def _reembed(options: argparse.Namespace, config: Config) -> int:
-    from server.wiring import Model
+    from server.wiring import Models
     from store.admin.reembed import reembed
     from tools.support.context import embed
 
     whole = open_store_folder(config)
     with quiet_stdout():
-        embedding = Model(config.embedding).begin()
+        embedding = Models(config.embedding).embedding()
         embedder = embedding.get(_MODEL_WAIT_S)
     if embedder is None:
         raise StoreTrouble(

@@ -128,7 +128,7 @@ def _export_pages(events: Sequence[Event], folder: Path, config: Config) -> int:
 
 
 def _import(options: argparse.Namespace, config: Config) -> int:
-    from server.wiring import StoreRuntime
+    from server.runtime import StoreRuntime
     from stilltrue.formats.jsonl import read
     from tools.admin.import_log import bring
 

@@ -35,8 +35,9 @@ from pydantic import AnyUrl
 from server.protocol.dispatch import Dispatcher
 from server.protocol.instructions import USAGE, instructions
 from server.protocol.tools import verbs
+from server.runtime import StoreRuntime
 from server.tenants import TenantStores
-from server.wiring import StoreRuntime, utc_now
+from server.wiring import utc_now
 from stilltrue import __version__
 
 _HEAVY_AFTER_S = 0.2

@@ -20,8 +20,8 @@ from server.protocol import elicitation
 from server.protocol.arguments import damaged, explained, renamed, tidied, unknown
 from server.protocol.sessions import new_session
 from server.protocol.subscriptions import Watchers
+from server.runtime import StoreRuntime
 from server.tenants import TenantStores
-from server.wiring import StoreRuntime
 from stilltrue.errors import Fault, Refused, StilltrueError
 
 if TYPE_CHECKING:

@@ -301,7 +301,9 @@ def test_what_the_docs_show_is_what_happens(toml: Callable[[str], Path]) -> None
 
 def test_reading_the_settings_loads_nothing_heavy() -> None:
     """Every start waits for this import, so it brings in no library but platformdirs."""
-    code = "import sys, server.config.load as c; c.load(environ={}); print(*{n.partition('.')[0] for n in sys.modules})"
+    code = (
+        "import sys, server.config.load as c; c.load(environ={}); print(*{n.partition('.')[0] for n in sys.modules})"
+    )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     assert not loaded & {"numpy", "pydantic", "lancedb", "pyarrow", "mcp", "rich", "onnxruntime", "asyncio"}

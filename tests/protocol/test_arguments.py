@@ -16,7 +16,7 @@ from server.config.load import load
 from server.protocol.arguments import ALIASES, COUNTS
 from server.protocol.dispatch import Dispatcher
 from server.protocol.tools import verbs
-from server.wiring import StoreRuntime
+from server.runtime import StoreRuntime
 
 
 @pytest.fixture(scope="module", params=ERAS)

@@ -12,7 +12,7 @@ from wire import MODERN, PATIENCE_S, Era, SdkClient
 
 from server.config.load import load
 from server.protocol.app import build
-from server.wiring import StoreRuntime
+from server.runtime import StoreRuntime
 
 
 @contextmanager
