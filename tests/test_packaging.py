@@ -14,8 +14,7 @@ from wire import ROOT
 from server.cli.main import _parser
 from server.config.load import load
 from server.config.settings import KEYS
-from server.protocol.dispatch import Dispatcher
-from server.protocol.tools import verbs
+from server.protocol.dispatch import Dispatcher, memory_tools
 from server.runtime import StoreRuntime
 from stilltrue import __version__
 
@@ -48,7 +47,7 @@ def test_the_bundle_starts_this_version_with_its_tools() -> None:
     assert manifest["version"] == project["version"] == __version__
     assert project["dependencies"] == [f"stilltrue=={__version__}"]
     assert [each["name"] for each in manifest["tools"]] == [
-        tool.name for tool in verbs(Dispatcher(StoreRuntime(load(environ={}))))
+        tool.name for tool in memory_tools(Dispatcher(StoreRuntime(load(environ={}))))
     ]
     started = manifest["server"]["mcp_config"]
     words = started["args"]

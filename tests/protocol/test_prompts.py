@@ -82,7 +82,7 @@ def test_a_review_can_be_of_a_subject_or_a_class(client: SdkClient) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("reviews", {}, "There are: requirements, review."),
+        ("reviews", {}, "The prompts are: requirements, review."),
         ("review", {"class": "x"}, "has no argument class. It takes: subjects, klass."),
         ("review", {"klass": "alergy"}, "no class is called 'alergy'"),
     ],

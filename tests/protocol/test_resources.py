@@ -191,10 +191,10 @@ def test_news_of_one_store_do_not_reach_who_watches_another() -> None:
     watchers = Watchers(lambda: place[0])
     end = watchers.subscribe(heard.append)
     place[0] = "tom's"
-    anyio.run(watchers.tell, ["memory://status"])
+    anyio.run(watchers.notify, ["memory://status"])
     assert heard == []
     place[0] = "priya's"
-    anyio.run(watchers.tell, ["memory://status"])
+    anyio.run(watchers.notify, ["memory://status"])
     assert [event.uri for event in heard] == ["memory://status"]
     end()
     assert not watchers.any
