@@ -19,7 +19,7 @@ os.write(1, b"noise from native code\\n")
 subprocess.run([sys.executable, "-c", "print('noise from a child')"])
 sys.stdout.write("noise without a line end")
 
-def main(argv=None, parent=None):
+def main(argv=None, parent=None, quiet=None):
     import store, tools
     print("ours", *sys.argv[1:], flush=True)
     return 3
