@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 from http_server import data_of, reply_of, served, stilltrue, token_of
-from test_stdio import until
-from wire import SOON_S
+from wire import SOON_S, until
 
 from server.http.tokens import Tokens
 from stilltrue.errors import BadConfig
