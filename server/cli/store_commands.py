@@ -43,7 +43,9 @@ def register(commands: Any, common: argparse.ArgumentParser) -> None:
     erase = commands.add_parser("erase", parents=[common], help="remove the text of notes from the store for good")
     erase.add_argument("notes", metavar="NOTE", nargs="*", help="the id of a note")
     erase.add_argument("--subject", metavar="S", help="all notes about this subject and no other")
-    erase.add_argument("--shared", action="store_true", help="with --subject: also notes about other subjects too")
+    erase.add_argument(
+        "--shared", action="store_true", help="with --subject: include notes about other subjects as well"
+    )
     erase.add_argument(
         "--backup", metavar="DIR", action="append", default=[], help="erase from this copy as well; repeatable"
     )

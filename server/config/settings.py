@@ -128,8 +128,8 @@ class EmbeddingSection:
 class MemorySection:
     """Defaults and limits for notes."""
 
-    default_subject: str = key("user", "Subject of notes and recalls that name no subject", SUBJECT)
-    default_class: str = key(DEFAULT_CLASS, "Class of notes that name no class", CLASS_NAME)
+    default_subject: str = key("user", "Subject of notes that name none; recalls that name none include it", SUBJECT)
+    default_class: str = key(DEFAULT_CLASS, "Class of notes that name none", CLASS_NAME)
     zone: str = key("UTC", "Time zone of dates and times that are given without one", ZONE)
     text_limit_bytes: int = key(32768, "Maximum length of a note, in bytes of UTF-8", whole(1, 1 << 20))
 
@@ -161,7 +161,7 @@ class RecallSection:
     )
     mmr_lambda: float = key(
         0.7,
-        "Relevance against diversity; 1: the best chains, however similar; 0: the most different ones",
+        "Relevance versus diversity; 1: the best chains, however similar; 0: the most different ones",
         number(0, 1),
     )
     rerank_model: str = key(

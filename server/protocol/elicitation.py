@@ -76,18 +76,18 @@ def _question(tool: str, arguments: Mapping[str, Any], context: ToolContext) -> 
     return confirmation.question(context, tool, *_split(tool, arguments))
 
 
-_TURN = ("note_id", "reason")
+_STATUS_CHANGE = ("note_id", "reason")
 
 
 def _split(tool: str, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments as `tools.support.confirmation` takes them: positional for revoke and reinstate."""
     if tool in {"revoke", "reinstate"}:
-        return tuple(arguments[name] for name in _TURN), {}
+        return tuple(arguments[name] for name in _STATUS_CHANGE), {}
     return (), dict(arguments)
 
 
 def _joined(tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    return dict(zip(_TURN, args, strict=True)) if tool in {"revoke", "reinstate"} else kwargs
+    return dict(zip(_STATUS_CHANGE, args, strict=True)) if tool in {"revoke", "reinstate"} else kwargs
 
 
 def _can_ask(context: Context[Any, Any]) -> bool:

@@ -1,6 +1,6 @@
-"""The specification of each tool: name, description, hints, signature, and the typed call that it stands for.
+"""The specification of each tool: name, description, hints, and a typed call whose signature is published.
 
-A tool's module is imported by its first call, since nothing heavy may be loaded at start.
+The module of a tool is imported by its first call, because nothing heavy may be loaded at start.
 """
 
 from __future__ import annotations

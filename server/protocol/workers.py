@@ -33,7 +33,7 @@ class Workers:
         Raises what the function raises if it is one of our own errors, and Fault for anything else. Cancelling the
         call does not abandon the thread: a write that has begun is completed.
         """
-        if self._limiter is None:  # it belongs to an event loop, and there is none when this object is made
+        if self._limiter is None:  # created here because it needs a running event loop
             self._limiter = anyio.CapacityLimiter(self._runtime.config.server.workers)
         try:
             return await anyio.to_thread.run_sync(partial(self._run, function), limiter=self._limiter)
