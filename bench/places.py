@@ -23,7 +23,7 @@ from time import perf_counter
 
 from bench.report import finish, table
 from server.config.load import load
-from server.wiring import StoreRuntime
+from server.runtime import StoreRuntime
 from tools.constraints import constraints
 from tools.recall import recall
 from tools.remember import remember

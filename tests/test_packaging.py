@@ -1,4 +1,4 @@
-"""What others start the server by: the registry's server.json, the bundle for Claude Desktop, the Dockerfile."""
+"""The packages that start the server: the registry's server.json, the Claude Desktop bundle, the Dockerfile."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from wire import ROOT
 from server.cli.main import _parser
 from server.config.load import load
 from server.config.settings import KEYS
-from server.protocol.dispatch import Dispatcher
-from server.protocol.tools import verbs
-from server.wiring import StoreRuntime
+from server.protocol.dispatch import Dispatcher, memory_tools
+from server.runtime import StoreRuntime
 from stilltrue import __version__
 
 BUNDLE = ROOT / "packaging" / "mcpb"
@@ -28,8 +27,8 @@ def read(path: str) -> dict[str, Any]:
     return dict(json.loads((ROOT / path).read_text(encoding="utf-8")))
 
 
-def test_the_registry_is_told_what_there_is() -> None:
-    """Version, name and command line are those of this package; the README names it too, as proof of ownership."""
+def test_the_registry_entry_matches_the_package() -> None:
+    """Version, name and command line match; the README names the entry too, as proof of ownership."""
     server = read("server.json")
     [package] = server["packages"]
     assert server["version"] == package["version"] == __version__
@@ -42,13 +41,13 @@ def test_the_registry_is_told_what_there_is() -> None:
 
 
 def test_the_bundle_starts_this_version_with_its_tools() -> None:
-    """The manifest lists the tools that there are, and its command line and settings are known ones."""
+    """The manifest lists the actual tools, and its command line and settings are valid."""
     manifest = read("packaging/mcpb/manifest.json")
     project = tomllib.loads((BUNDLE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert manifest["version"] == project["version"] == __version__
     assert project["dependencies"] == [f"stilltrue=={__version__}"]
     assert [each["name"] for each in manifest["tools"]] == [
-        tool.name for tool in verbs(Dispatcher(StoreRuntime(load(environ={}))))
+        tool.name for tool in memory_tools(Dispatcher(StoreRuntime(load(environ={}))))
     ]
     started = manifest["server"]["mcp_config"]
     words = started["args"]
@@ -59,8 +58,8 @@ def test_the_bundle_starts_this_version_with_its_tools() -> None:
     assert set(started["env"]) <= VARIABLES
 
 
-def test_what_the_bundle_asks_may_be_left_as_it_is() -> None:
-    """The defaults of its form are good settings, and those of everybody else."""
+def test_the_bundles_form_can_be_left_unchanged() -> None:
+    """The defaults of its form are valid and equal the defaults of the configuration."""
     manifest = read("packaging/mcpb/manifest.json")
     defaults = {name: each["default"] for name, each in manifest["user_config"].items()}
     env = manifest["server"]["mcp_config"]["env"]
@@ -68,24 +67,24 @@ def test_what_the_bundle_asks_may_be_left_as_it_is() -> None:
     assert load(environ=given) == load(environ={})
 
 
-def test_the_container_starts_with_what_is_copied() -> None:
-    """Its command lines parse, its variables are settings, its port is the default, and the image gets every room."""
+def test_the_container_has_everything_it_starts_with() -> None:
+    """Its commands parse, its variables are settings, its port is the default, and every package is copied."""
     lines = dict(line.split(" ", 1) for line in DOCKERFILE.splitlines() if line)
     assert json.loads(lines["ENTRYPOINT"]) == ["stilltrue"]
     assert _parser().parse_args(json.loads(lines["CMD"])).http
     environ = dict(each.split("=") for each in shlex.split(lines["ENV"]))
     assert {name for name in environ if name.startswith("STILLTRUE_")} <= VARIABLES
     assert f"EXPOSE {load(environ={}).http.port}" in DOCKERFILE
-    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert {*wanted["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"], "pyproject.toml"} <= kept
-    assert {wanted["project"]["readme"], *wanted["project"]["license-files"]} <= kept
-    assert all((ROOT / each).exists() for each in kept)
+    assert {*wanted["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"], "pyproject.toml"} <= copied
+    assert {wanted["project"]["readme"], *wanted["project"]["license-files"]} <= copied
+    assert all((ROOT / each).exists() for each in copied)
 
 
 @pytest.mark.parametrize("page", ["Dockerfile", "docs/http.md"])
 def test_the_commands_for_the_container_parse(page: str) -> None:
-    """What the pages have one type after the name of the image is a command of ours."""
+    """The arguments after the image name, as the pages give them, are valid commands."""
     typed = re.findall(r"docker run .* stilltrue( .*)?$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
     assert len(typed) == 2
     for words in filter(None, typed):

@@ -1,7 +1,7 @@
-"""`stilltrue demo`: the two stories that the product exists for, on a real server, store and model.
+"""`stilltrue demo`: two scenarios that show what the product is for, on a real server, store and model.
 
-For each, side by side: the six notes that a plain memory would hand to the agent (cosine and recency, blended),
-and what stilltrue hands it.
+Each shows, side by side, the six notes that a plain memory would return to the agent (by cosine and recency) and
+what stilltrue returns.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from rich.text import Text
 
 from server.cli import demo_notes
 from server.config.load import load
-from server.wiring import StoreRuntime, utc_now
+from server.runtime import StoreRuntime
+from server.wiring import utc_now
 from stilltrue.ids import ENTROPY_BITS, stamp
 from stilltrue.note import USER, Note
 from tools.admin.bulk_load import append_notes
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
 _TOP = 6
 _MODEL_WAIT_S = 30.0
 _SHOWN = 3
-"""How many memories of an answer are printed before the rest is only counted; the requirements always are."""
+"""How many memories of an answer are printed; the rest are counted. Requirements are always printed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A note as a plain memory holds it: a text and when it was said."""
+    """A note as a plain memory stores it: a text and the time it was stored."""
 
     text: str
     at: datetime
@@ -52,28 +53,28 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of a story: what was handed to the agent, and whether it had what decides."""
+    """The result of a scenario: what the agent received, and whether the decisive fact was in it."""
 
-    handed: str
+    answer: str
     held: bool
-    explained: str
+    explanation: str
 
 
 def run(keep: str | None = None) -> int:
-    """Play both stories and return 0 only if the requirement and the corrections were delivered."""
+    """Play both scenarios. Returns 0 if stilltrue delivered the requirement and the corrections, else 1."""
     console = Console()
     with nullcontext(keep) if keep else tempfile.TemporaryDirectory(prefix="stilltrue-demo-") as folder:
         store = str(Path(folder).resolve())
-        console.print(f"[dim]A fresh store at {store}; the server is a process of its own, reached over MCP.[/dim]")
+        console.print(f"[dim]A new store at {store}, served by a process of its own over MCP.[/dim]")
         held = anyio.run(_play, console, store, _seed(store))
     if keep:
-        console.print(f"The store is kept. Look at it with: [bold]stilltrue status --store {keep}[/bold]")
+        console.print(f"The store was kept. Inspect it with: [bold]stilltrue status --store {keep}[/bold]")
     return 0 if held else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What the store held before the stories began, as a plain memory would hold it, and the model of both."""
+    """What the store holds when the scenarios begin, as a plain memory would store it, and the model both use."""
 
     lunch: list[Stored]
     tests: list[Stored]
@@ -81,7 +82,7 @@ class Past:
 
 
 def _seed(store: str) -> Past:
-    """Write the past of the team into the store, in one append; the verbs would do the same one by one."""
+    """Write the team's past into the store in one append; `remember` would write the same notes one by one."""
     now = utc_now()
     allergy = _note(
         demo_notes.ALLERGY, now - timedelta(days=demo_notes.ALLERGY_AGE_DAYS), ("priya", "team"), "allergy"
@@ -92,14 +93,14 @@ def _seed(store: str) -> Past:
     context = runtime.context()
     embedder, problem = context.embedder(wait_s=_MODEL_WAIT_S)
     if embedder is None:
-        raise SystemExit(f"stilltrue: the demo needs the embedding model, and {problem}")
+        raise SystemExit(f"stilltrue: the demo needs the embedding model, but {problem}")
     append_notes(context, [allergy, *lunch, *tests], embedder)
     runtime.close()
-    return Past(_plainly([allergy, *lunch]), _plainly(tests), embedder)
+    return Past(_as_stored([allergy, *lunch]), _as_stored(tests), embedder)
 
 
 def _spread(texts: Sequence[str], now: datetime, subject: str) -> list[Note]:
-    """The texts as notes of the last sixty days."""
+    """The texts as notes spread over the last sixty days."""
     ages = [timedelta(days=60 - 59 * position / len(texts)) for position in range(len(texts))]
     return [_note(text, now - age, (subject,)) for text, age in zip(texts, ages, strict=True)]
 
@@ -109,7 +110,7 @@ def _note(text: str, at: datetime, subjects: tuple[str, ...], klass: str = "note
     return Note(made.id, text, subjects, klass, USER, made.at)
 
 
-def _plainly(notes: Sequence[Note]) -> list[Stored]:
+def _as_stored(notes: Sequence[Note]) -> list[Stored]:
     return [Stored(note.text, note.recorded_at) for note in notes]
 
 
@@ -131,7 +132,7 @@ async def _play(console: Console, store: str, past: Past) -> bool:
 
 
 async def _settle(client: Client) -> None:
-    """Wait for the server's model. Until it is there recall answers by words alone, which is not the story here."""
+    """Wait for the server's model: until it is loaded, recall searches by words alone."""
     with anyio.move_on_after(_MODEL_WAIT_S):
         while (await _call(client, "recall", query="lunch", budget_tokens=0)).structured_content.get("degraded"):
             await anyio.sleep(0.1)
@@ -142,20 +143,22 @@ async def _lunch(console: Console, client: Client, past: Past) -> bool:
     console.rule("[bold]1  The fact that decides the answer loses a ranking contest")
     console.print(f"An agent is asked: [bold]{demo_notes.LUNCH}[/bold]")
     console.print(
-        f"Fourteen months ago it was told: [italic]{demo_notes.ALLERGY}[/italic] "
-        f"Since then came {len(stored) - 1} notes about restaurants and Thursdays.\n"
+        f"Fourteen months ago it learned: [italic]{demo_notes.ALLERGY}[/italic] "
+        f"It has stored {len(stored) - 1} notes about restaurants and Thursdays since.\n"
     )
     plain = _plain(past.embedder, demo_notes.LUNCH, stored)
     answer = await _call(client, "recall", query=demo_notes.LUNCH, subjects=["team"])
-    rules = answer.structured_content["requirements"]
-    held = any(rule["text"] == demo_notes.ALLERGY for each in rules for rule in each["rules"])
+    requirements = answer.structured_content["requirements"]
+    held = any(note["text"] == demo_notes.ALLERGY for each in requirements for note in each["rules"])
     rank = 1 + [each.text for each in plain].index(demo_notes.ALLERGY)
     _beside(
         console,
         plain,
-        Verdict("", rank <= _TOP, f"The allergy is at rank {rank} of {len(plain)}: the agent never sees it."),
+        Verdict("", rank <= _TOP, f"The allergy ranks {rank} of {len(plain)}: the agent never sees it."),
         Verdict(
-            answer.content[0].text, held, "The allergy is no note among notes: it is fetched by rule and stands last."
+            answer.content[0].text,
+            held,
+            "The allergy does not compete in the ranking: requirements are always returned, at the end.",
         ),
         wanted=[demo_notes.ALLERGY],
     )
@@ -176,28 +179,32 @@ async def _interpreter(console: Console, client: Client, past: Past) -> bool:
         client, "supersede", note_ids=[better.structured_content["id"]], text=demo_notes.SECOND_CORRECTION,
         relation="correction", reason="the virtual environment was stale", source="user",
     )  # fmt: skip
-    said = [demo_notes.INTERPRETER, demo_notes.CORRECTION, demo_notes.SECOND_CORRECTION]
+    texts = [demo_notes.INTERPRETER, demo_notes.CORRECTION, demo_notes.SECOND_CORRECTION]
     console.print(
-        f"The agent was told [italic]{said[0]}[/italic] It was corrected, and the correction was corrected."
+        f"The agent learned [italic]{texts[0]}[/italic] It was corrected, and the correction was corrected in turn."
     )
     console.print(f"It asks: [bold]{demo_notes.TESTS_QUESTION}[/bold]\n")
     now = utc_now()
-    plain = _plain(past.embedder, demo_notes.TESTS_QUESTION, [*past.tests, *(Stored(text, now) for text in said)])
+    plain = _plain(past.embedder, demo_notes.TESTS_QUESTION, [*past.tests, *(Stored(text, now) for text in texts)])
     answer = await _call(client, "recall", query=demo_notes.TESTS_QUESTION, subjects=about)
     chains = answer.structured_content["chains"]
-    chain = next((each for each in chains if each["lead"][0]["text"] == said[2]), None)
-    held = chain is not None and [each["text"] for each in chain.get("history", [])] == [said[1], said[0]]
-    ranks = [1 + [each.text for each in plain].index(text) for text in said]
+    chain = next((each for each in chains if each["lead"][0]["text"] == texts[2]), None)
+    held = chain is not None and [each["text"] for each in chain.get("history", [])] == [texts[1], texts[0]]
+    ranks = [1 + [each.text for each in plain].index(text) for text in texts]
     _beside(
         console,
         plain,
         Verdict(
             "",
             ranks[2] < min(ranks[:2]),
-            f"The note is at rank {ranks[0]}, its correction at {ranks[1]}, what is true at {ranks[2]}.",
+            f"The note ranks {ranks[0]}, its correction {ranks[1]}, the true one {ranks[2]}.",
         ),
-        Verdict(answer.content[0].text, held, "Entered by any of the three, it is one chain: what is true leads."),
-        wanted=said,
+        Verdict(
+            answer.content[0].text,
+            held,
+            "Whichever of the three matches, the answer is one chain, led by what is true.",
+        ),
+        wanted=texts,
     )
     return held
 
@@ -213,43 +220,43 @@ def _plain(embedder: Embedder, query: str, stored: Sequence[Stored]) -> list[Sto
     return [each for _, each in sorted(zip(scores, stored, strict=True), key=lambda pair: -pair[0])]
 
 
-async def _call(client: Client, verb: str, **arguments: Any) -> Any:
-    answer = await client.call_tool(verb, arguments)
+async def _call(client: Client, tool: str, **arguments: Any) -> Any:
+    answer = await client.call_tool(tool, arguments)
     if answer.is_error:
-        raise SystemExit(f"stilltrue: {verb} failed in the demo: {answer.content}")
+        raise SystemExit(f"stilltrue: {tool} failed in the demo: {answer.content}")
     return answer
 
 
 def _beside(console: Console, plain: Sequence[Stored], left: Verdict, right: Verdict, wanted: Sequence[str]) -> None:
-    """Both hands of a story, side by side, with the notes that matter in colour."""
+    """Print both answers of a scenario side by side, with the notes that matter in colour."""
     top = Text()
     for rank, each in enumerate(plain[:_TOP], start=1):
         top.append(f"{rank}. {each.text}\n", style="yellow" if each.text in wanted else "")
-    told = Text(_shortened(right.handed))
+    shown = Text(_shortened(right.answer))
     for text in wanted:
-        told.highlight_words([text], style="bold green" if text == wanted[-1] else "yellow")
-    told.highlight_regex(r"REQUIREMENTS.*|WRONG:|no longer true:", style="bold magenta")
+        shown.highlight_words([text], style="bold green" if text == wanted[-1] else "yellow")
+    shown.highlight_regex(r"REQUIREMENTS.*|WRONG:|no longer true:", style="bold magenta")
     table = Table.grid(expand=True, padding=(0, 1))
     table.add_column(ratio=2)
     table.add_column(ratio=3)
     table.add_row(
-        Panel(Text.assemble(top, "\n", _said(left)), title="a plain memory, top 6", border_style="red"),
-        Panel(Text.assemble(told, "\n\n", _said(right)), title="stilltrue", border_style="green"),
+        Panel(Text.assemble(top, "\n", _outcome(left)), title="a plain memory, top 6", border_style="red"),
+        Panel(Text.assemble(shown, "\n\n", _outcome(right)), title="stilltrue", border_style="green"),
     )
     console.print(table)
 
 
 def _shortened(answer: str) -> str:
-    """The answer with its first memories and all its requirements; what is between them is counted."""
-    head, mark, rules = answer.partition("\nREQUIREMENTS")
+    """The answer with its first memories and all requirements; the memories in between are counted."""
+    head, mark, requirements = answer.partition("\nREQUIREMENTS")
     memories = head.split("\n* ")
     more = len(memories) - 1 - _SHOWN
     shown = "\n* ".join(memories[: _SHOWN + 1])
-    return shown + (f"\n[... {more} more]" if more > 0 else "") + mark + rules
+    return shown + (f"\n[... {more} more]" if more > 0 else "") + mark + requirements
 
 
-def _said(verdict: Verdict) -> Text:
+def _outcome(verdict: Verdict) -> Text:
     return Text(
-        f"{'HELD' if verdict.held else 'FAILED'}: {verdict.explained}",
+        f"{'HELD' if verdict.held else 'FAILED'}: {verdict.explanation}",
         style="bold green" if verdict.held else "bold red",
     )

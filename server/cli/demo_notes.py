@@ -1,4 +1,4 @@
-"""The notes of the two stories: what a team's agent could have gathered in a year. All people are invented."""
+"""The notes of the two scenarios: what a team's agent might collect in a year. All people are invented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: `serve`, `token`, `demo`, `status`."""
+"""The command line, and the commands `serve`, `token`, `demo` and `status`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,28 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from server.cli import reembed_command, store_commands
 from server.config.load import Config, load
 from stilltrue import __version__
-from stilltrue.__main__ import quiet_stdout
 from stilltrue.errors import BadConfig, StilltrueError, StoreTrouble
 
 _BAD_CONFIG = 2
 
 
-def main(argv: Sequence[str] | None = None, parent: int | None = None) -> int:
-    """Run a command and return its exit code: 0 done, 1 it failed, 2 the command line or a setting is wrong.
+def main(
+    argv: Sequence[str] | None = None,
+    parent: int | None = None,
+    quiet: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> int:
+    """Run a command and return its exit code: 0 for success, 1 for failure, 2 for a wrong command line or setting.
 
-    `parent` is the process that started this one, where it was asked before this module was imported.
+    `parent` is the process that started this one, if that was looked up before this module was imported. `quiet`
+    keeps stdout clean while libraries load; commands find it as `options.quiet`.
     """
-    options = _parser().parse_args(argv, argparse.Namespace(parent=parent or os.getppid()))
+    options = _parser().parse_args(argv, argparse.Namespace(parent=parent or os.getppid(), quiet=quiet))
     try:
         config = load(_flags(options), file=options.config)
         logging.basicConfig(
@@ -40,31 +45,31 @@ def main(argv: Sequence[str] | None = None, parent: int | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="stilltrue", description="A memory for LLM agents which returns what is still true."
+        prog="stilltrue", description="A memory for LLM agents that returns what is still true."
     )
     parser.add_argument("--version", action="version", version=f"stilltrue {__version__}")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--config", metavar="FILE", help="the configuration file")
-    common.add_argument("--store", metavar="DIR", help="where the store lies (store.uri)")
+    common.add_argument("--store", metavar="DIR", help="the location of the store (store.uri)")
     common.add_argument(
-        "--set", metavar="SECTION.KEY=VALUE", action="append", default=[], help="any setting, by its name; repeatable"
+        "--set", metavar="SECTION.KEY=VALUE", action="append", default=[], help="set any setting by name; repeatable"
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     serve = commands.add_parser("serve", parents=[common], help="serve MCP over stdin and stdout, or over HTTP")
     serve.add_argument("--ephemeral", action="store_true", help="keep the memory in this process only")
-    serve.add_argument("--http", action="store_true", help="serve Streamable HTTP in place of stdin and stdout")
+    serve.add_argument("--http", action="store_true", help="serve Streamable HTTP instead of stdin and stdout")
     serve.add_argument("--host", help="the address to listen on (http.host)")
     serve.add_argument("--port", help="the port to listen on (http.port)")
     serve.set_defaults(run=_serve)
-    token = commands.add_parser("token", parents=[common], help="make, list and withdraw tokens for HTTP")
+    token = commands.add_parser("token", parents=[common], help="create, list and revoke tokens for HTTP")
     token.add_argument("action", choices=("create", "list", "revoke"))
-    token.add_argument("--tenant", help="whose memory it opens; local, that of stdio, unless given")
-    token.add_argument("--name", help="what it is called, to tell it from others of its tenant")
+    token.add_argument("--tenant", help="whose memory the token opens (default: local, the memory of stdio)")
+    token.add_argument("--name", help="a name that distinguishes it from the other tokens of the tenant")
     token.set_defaults(run=_token)
-    demo = commands.add_parser("demo", parents=[common], help="play the two stories that it exists for")
-    demo.add_argument("--keep", metavar="DIR", help="leave the store of the demo there to look at")
+    demo = commands.add_parser("demo", parents=[common], help="play two scenarios that show what it is for")
+    demo.add_argument("--keep", metavar="DIR", help="keep the demo's store in this folder")
     demo.set_defaults(run=_demo)
-    status = commands.add_parser("status", parents=[common], help="say what the store holds and whether it is well")
+    status = commands.add_parser("status", parents=[common], help="show what the store holds and its problems")
     status.set_defaults(run=_status)
     store_commands.register(commands, common)
     reembed_command.register(commands, common)
@@ -76,13 +81,13 @@ def _flags(options: argparse.Namespace) -> dict[str, str]:
     for each in options.set:
         name, equals, value = each.partition("=")
         if not equals:
-            raise BadConfig(f"--set {each}: a setting is given as SECTION.KEY=VALUE.", "")
+            raise BadConfig(f"--set {each}: expected SECTION.KEY=VALUE.", "")
         flags[name.strip()] = value
     for option, name in (("store", "store.uri"), ("host", "http.host"), ("port", "http.port")):
         if value := getattr(options, option, None):
             flags[name] = value
     if (options.command == "serve" and not options.http) and (options.host or options.port):
-        raise BadConfig("--host and --port are of HTTP.", "Give --http as well.")
+        raise BadConfig("--host and --port are only for HTTP.", "Add --http.")
     return flags
 
 
@@ -92,11 +97,11 @@ def _serve(options: argparse.Namespace, config: Config) -> int:
 
         serve.serve(config, ephemeral=options.ephemeral)
         return 0
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # while all is imported; then the server has a handler of its own
-    with quiet_stdout():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # during the imports; the server installs its own handler
+    with options.quiet():
         from server import stdio
         from server.protocol.app import build
-        from server.wiring import StoreRuntime
+        from server.runtime import StoreRuntime
 
         runtime = StoreRuntime(config, ephemeral=options.ephemeral)
         print(f"stilltrue {__version__}: the store is {runtime.location}", file=sys.stderr)
@@ -113,14 +118,14 @@ def _token(options: argparse.Namespace, config: Config) -> int:
     tokens = Tokens(config.http.folder() / "tokens.json")
     tenant = options.tenant or LOCAL
     if options.action == "create":
-        began = not tokens.exist
+        first = not tokens.exist
         print(tokens.create(tenant, options.name or "default", utc_now()))
-        print(f"This token of tenant {tenant} is shown once; {tokens.path} keeps its hash.", file=sys.stderr)
-        if began:
-            print("It is the first one: a server that runs without tokens has to be restarted.", file=sys.stderr)
+        print(f"This token of tenant {tenant} is shown only once; {tokens.path} stores its hash.", file=sys.stderr)
+        if first:
+            print("It is the first token: restart any server that runs without tokens.", file=sys.stderr)
     elif options.action == "revoke":
-        gone = tokens.revoke(tenant, options.name)
-        print(f"The token {gone.name!r} of tenant {gone.tenant} is withdrawn.")
+        revoked = tokens.revoke(tenant, options.name)
+        print(f"The token {revoked.name!r} of tenant {revoked.tenant} has been revoked.")
     else:
         for each in tokens.all():
             if options.tenant in (None, each.tenant) and options.name in (None, each.name):
@@ -135,7 +140,7 @@ def _demo(options: argparse.Namespace, config: Config) -> int:
 
 
 def _status(options: argparse.Namespace, config: Config) -> int:
-    from server.wiring import StoreRuntime
+    from server.runtime import StoreRuntime
 
     runtime = StoreRuntime(config)
     health = runtime.context().store.health()
@@ -147,5 +152,5 @@ def _status(options: argparse.Namespace, config: Config) -> int:
         print(f"problem:   {problem}")
     runtime.close()
     if health.problems:
-        raise StoreTrouble("The store is not well.", "See the problems above.")
+        raise StoreTrouble("The store has problems.", "They are listed above.")
     return 0

@@ -1,4 +1,4 @@
-"""How far a long command is: a bar in one line on a terminal, else a line for each tenth. All of it on stderr."""
+"""Progress of a long command on stderr: a bar on a terminal, otherwise a line for every ten percent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _WIDTH = 30
 
 
 class Progress:
-    """Told how many of how many are done; `doing` is the word for it, as in `embedded 3 of 12`."""
+    """Call it with how many are done and how many there are; `doing` is the verb, as in `embedded 3 of 12`."""
 
     def __init__(self, doing: str) -> None:
         self._doing = doing

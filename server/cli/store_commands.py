@@ -1,6 +1,6 @@
-"""The commands for a person who keeps a store: `export`, `import`, `backup`, `check`, `erase`.
+"""The commands for the operator of a store: `export`, `import`, `backup`, `check`, `erase`.
 
-Everything heavy is imported when a command runs. What they have to say goes to stdout, progress to stderr.
+Heavy modules are imported when a command runs. Results go to stdout, progress to stderr.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from server.cli.progress import Progress
 from server.config.load import Config
-from stilltrue.__main__ import quiet_stdout
 from stilltrue.errors import BadConfig, Refused, StoreTrouble
 
 if TYPE_CHECKING:
@@ -25,62 +24,64 @@ if TYPE_CHECKING:
 
 
 def register(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds these commands to the command line; `commands` is what `add_subparsers` made."""
-    export = commands.add_parser("export", parents=[common], help="write the whole log as JSON lines, or as pages")
-    export.add_argument("--format", choices=("jsonl", "markdown"), default="jsonl")
-    export.add_argument(
-        "--output", metavar="PATH", help="a file, or an empty folder for markdown; stdout if not given"
+    """Add these commands to the command line; `commands` is the result of `add_subparsers`."""
+    export = commands.add_parser(
+        "export", parents=[common], help="export the whole log as JSON lines or Markdown pages"
     )
+    export.add_argument("--format", choices=("jsonl", "markdown"), default="jsonl")
+    export.add_argument("--output", metavar="PATH", help="a file, or an empty folder for markdown (default: stdout)")
     export.set_defaults(run=_export)
-    bring = commands.add_parser("import", parents=[common], help="bring an exported log in, whole or not at all")
-    bring.add_argument("file", metavar="FILE", help="what `stilltrue export` wrote; - for stdin")
+    bring = commands.add_parser("import", parents=[common], help="import an exported log, all of it or nothing")
+    bring.add_argument("file", metavar="FILE", help="the output of `stilltrue export`; - for stdin")
     bring.set_defaults(run=_import)
     backup = commands.add_parser("backup", parents=[common], help="copy the store while servers run, and verify it")
-    backup.add_argument("folder", metavar="DIR", help="an empty folder, or one that is not there yet")
+    backup.add_argument("folder", metavar="DIR", help="an empty or new folder")
     backup.set_defaults(run=_backup)
-    check = commands.add_parser("check", parents=[common], help="verify log, links, indices and counts")
-    check.add_argument("--repair", action="store_true", help="make anew from the rows what follows from them")
+    check = commands.add_parser("check", parents=[common], help="verify the log, links, indices and counts")
+    check.add_argument("--repair", action="store_true", help="rebuild from the rows whatever is derived from them")
     check.set_defaults(run=_check)
-    erase = commands.add_parser("erase", parents=[common], help="take the words of notes out of the store for good")
+    erase = commands.add_parser("erase", parents=[common], help="remove the text of notes from the store for good")
     erase.add_argument("notes", metavar="NOTE", nargs="*", help="the id of a note")
-    erase.add_argument("--subject", metavar="S", help="all notes that name this subject and no other")
-    erase.add_argument("--shared", action="store_true", help="with --subject: those that name others too")
+    erase.add_argument("--subject", metavar="S", help="all notes about this subject and no other")
     erase.add_argument(
-        "--backup", metavar="DIR", action="append", default=[], help="in this copy as well; repeatable"
+        "--shared", action="store_true", help="with --subject: include notes about other subjects as well"
+    )
+    erase.add_argument(
+        "--backup", metavar="DIR", action="append", default=[], help="erase from this copy as well; repeatable"
     )
     erase.add_argument("--yes", action="store_true", help="do not ask")
     erase.set_defaults(run=_erase)
 
 
-def open_store_folder(config: Config, folder: str | Path | None = None) -> FolderBackend:
-    """The store in this folder, in that of the configuration if none is given. It has to be there."""
+def open_store_folder(options: argparse.Namespace, config: Config, folder: str | Path | None = None) -> FolderBackend:
+    """Open the existing store in this folder, or in the configured one. Raises StoreTrouble if there is none."""
     from store.folder.backend import open_existing
 
-    with quiet_stdout():
+    with options.quiet():
         return open_existing(folder or config.store.location(), lock_timeout_s=config.store.lock_timeout_s)
 
 
-def _open_remote(config: Config) -> Backend:
-    """The store of the configuration, which is not in a folder. It has to be there."""
+def _open_remote(options: argparse.Namespace, config: Config) -> Backend:
+    """Open the existing store that is configured and not in a folder. Raises StoreTrouble if there is none."""
     from store.lance.engine import load
     from store.open import open_remote
 
-    chosen = config.store
-    with quiet_stdout():
+    settings = config.store
+    with options.quiet():
         load()
-        return open_remote(chosen.uri, chosen.lock_timeout_s, chosen.endpoint, chosen.region, create=False)
+        return open_remote(settings.uri, settings.lock_timeout_s, settings.endpoint, settings.region, create=False)
 
 
-def _events(config: Config) -> list[Event]:
-    """Every event of the store, wherever it lies, as of one moment."""
+def _events(options: argparse.Namespace, config: Config) -> list[Event]:
+    """Every event of the store at one moment, whether it is in a folder or remote."""
     if not config.store.remote:
-        return open_store_folder(config).events()
+        return open_store_folder(options, config).events()
     from store.errors import explained
     from store.lance.compare import all_events
 
-    place = _open_remote(config)
-    with explained(place.location, "to be read"):
-        return place.read(all_events)
+    backend = _open_remote(options, config)
+    with explained(backend.location, "to be read"):
+        return backend.read(all_events)
 
 
 def _export(options: argparse.Namespace, config: Config) -> int:
@@ -88,8 +89,8 @@ def _export(options: argparse.Namespace, config: Config) -> int:
     from stilltrue.formats.jsonl import lines
 
     if options.format == "markdown" and not options.output:
-        raise BadConfig("--format markdown writes several files.", "Name an empty folder for them with --output.")
-    events = _events(config)
+        raise BadConfig("--format markdown writes several files.", "Name an empty folder with --output.")
+    events = _events(options, config)
     if options.format == "markdown":
         return _export_pages(events, Path(options.output), config)
     content = b"".join(line.encode() + b"\n" for line in lines(events, utc_now()))
@@ -119,16 +120,16 @@ def _export_pages(events: Sequence[Event], folder: Path, config: Config) -> int:
     made = pages(chains(events, now), config.classes, Formatter(config.memory.tzinfo()), now)
     with explained(folder, "to be written"):
         if folder.exists() and any(folder.iterdir()):
-            raise StoreTrouble(f"{folder} is not empty.", "Name a folder that is empty or not there yet.")
+            raise StoreTrouble(f"{folder} is not empty.", "Name an empty or new folder.")
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in made.items():
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    say(f"{len(made) - 1} subjects were written to {folder}, a page each; _index.md lists them.", to_stderr=True)
+    say(f"{len(made) - 1} subjects were written to {folder}, one page each; _index.md lists them.", to_stderr=True)
     return 0
 
 
 def _import(options: argparse.Namespace, config: Config) -> int:
-    from server.wiring import StoreRuntime
+    from server.runtime import StoreRuntime
     from stilltrue.formats.jsonl import read
     from tools.admin.import_log import bring
 
@@ -136,27 +137,27 @@ def _import(options: argparse.Namespace, config: Config) -> int:
         with sys.stdin.buffer if options.file == "-" else Path(options.file).expanduser().open("rb") as stream:
             found = read(stream)
     except OSError as error:
-        raise Refused("bad_file", f"{options.file} cannot be read: {error}.", "Name a file that can.") from error
+        raise Refused("bad_file", f"{options.file} cannot be read: {error}.", "Name a readable file.") from error
     runtime = StoreRuntime(config)
     try:
-        with quiet_stdout():
+        with options.quiet():
             context = runtime.context()
-        brought = bring(context, found, Progress("embedded"))
+        imported = bring(context, found, Progress("embedded"))
         context.store.maintain()
     finally:
         runtime.close()
-    say(f"{brought.events} events were imported, {brought.notes} of them notes.")
-    if brought.problem:
-        say(f"They are found by their words only: {brought.problem}.")
+    say(f"{imported.events} events were imported, {imported.notes} of them notes.")
+    if imported.problem:
+        say(f"They can be found by their words only: {imported.problem}.")
     return 0
 
 
 def _backup(options: argparse.Namespace, config: Config) -> int:
     from store.admin.backup import backup
 
-    made = backup(open_store_folder(config), options.folder)
+    made = backup(open_store_folder(options, config), options.folder)
     say(f"{made.events} events in {made.rows} rows were copied to {made.folder} ({made.size_bytes:,} bytes).")
-    say("The copy was opened and compared with the store. To use it, give its folder as --store.")
+    say("The copy was opened and matches the store. To use it, pass its folder as --store.")
     return 0
 
 
@@ -166,22 +167,22 @@ def _check(options: argparse.Namespace, config: Config) -> int:
     if config.store.remote:
         if options.repair:
             raise StoreTrouble(
-                f"The store {config.store.uri} is not in a folder, and only such a store is repaired.",
-                "Export it and import the lines into a new prefix: all that follows from the log is made anew there.",
+                f"The store {config.store.uri} is not in a folder, and only stores in a folder can be repaired.",
+                "Export it and import the lines under a new prefix, which rebuilds everything derived from the log.",
             )
-        return _told(examined(_open_remote(config).table))
-    whole = open_store_folder(config)
-    report = check(whole)
+        return _print_report(examined(_open_remote(options, config).table))
+    store = open_store_folder(options, config)
+    report = check(store)
     if options.repair and (report.missing or report.indices_wrong):
         for problem in report.problems:
             say(f"found: {problem}")
-        repair(whole, report)
-        say("The indices, and the rows that are indices, were made anew from the log.")
-        report = check(whole)
-    return _told(report)
+        repair(store, report)
+        say("The indices and the index rows were rebuilt from the log.")
+        report = check(store)
+    return _print_report(report)
 
 
-def _told(report: Report) -> int:
+def _print_report(report: Report) -> int:
     say(", ".join(f"{number} {kind}" for kind, number in sorted(report.counts.items())) or "The log is empty.")
     for remark in report.remarks:
         say(f"note: {remark}")
@@ -195,8 +196,9 @@ def _erase(options: argparse.Namespace, config: Config) -> int:
     from server.cli.erase_command import erase_everywhere, select
 
     if bool(options.notes) == bool(options.subject):
-        raise BadConfig("erase is told either the ids of notes or a --subject.", "Give one of them.")
-    stores = [open_store_folder(config), *(open_store_folder(config, folder) for folder in options.backup)]
+        raise BadConfig("erase needs either the ids of notes or --subject.", "Give one of the two.")
+    folders = [None, *options.backup]
+    stores = [open_store_folder(options, config, folder) for folder in folders]
     chosen = select(stores[0].events(), options.notes, options.subject, shared=options.shared)
     for line in chosen.lines:
         say(line)
@@ -210,7 +212,7 @@ def _erase(options: argparse.Namespace, config: Config) -> int:
 
 def _confirm(number: int) -> None:
     if not sys.stdin.isatty():
-        raise BadConfig("erase asks before it erases, and nobody is there to answer.", "Give --yes.")
+        raise BadConfig("erase asks for confirmation, and stdin is not a terminal.", "Add --yes.")
     sys.stderr.write(f"Erase {number} {'note' if number == 1 else 'notes'} for good? Type yes: ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() != "yes":
@@ -218,7 +220,7 @@ def _confirm(number: int) -> None:
 
 
 def say(text: str, *, to_stderr: bool = False) -> None:
-    """Writes a line for the person who runs the command."""
+    """Write a line for the user, replacing characters that the stream cannot encode."""
     stream = sys.stderr if to_stderr else sys.stdout
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")

@@ -1,6 +1,6 @@
-"""Flags, environment and a TOML file to one frozen `Config`; what none of them gives is at its default.
+"""Loads flags, environment variables and a TOML file into one frozen `Config`; the rest are defaults.
 
-Importing this is cheap, since every start of every process does it first.
+This module is cheap to import, since every process does so first.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SWITCHES = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Every setting of a process. `file` is the one that was read, None where there was none."""
+    """All settings of a process. `file` is the configuration file that was read, or None."""
 
     store: StoreSection = field(default_factory=StoreSection)
     embedding: EmbeddingSection = field(default_factory=EmbeddingSection)
@@ -57,7 +57,7 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A value that somebody gave, and where it stands."""
+    """A value that was set, and where."""
 
     value: Any
     where: str
@@ -68,12 +68,12 @@ def load(
     environ: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """The settings of this process: flags win over the environment, that over the file, that over defaults.
+    """The settings of this process. Flags override environment variables, which override the file.
 
-    `flags` maps "section.key" to text; `environ` is `os.environ` unless given. `file` is what `--config` names;
-    else STILLTRUE_CONFIG names it; else it is `config.toml` in the user's configuration folder, if that is there.
-    Everything that is given is checked, also where something else wins over it.
-    Raises BadConfig, in one line: the key, where it stands, and what was wanted.
+    `flags` maps "section.key" to text; `environ` defaults to `os.environ`. The file is `file` (from `--config`), or
+    the one in STILLTRUE_CONFIG, or `config.toml` in the user's configuration folder if it exists. Every value is
+    checked, even if another source overrides it.
+    Raises BadConfig with one line that names the key, where it is set, and what was expected.
     """
     environ = os.environ if environ is None else environ
     ours = {name: environ[name] for name in environ if name.startswith(PREFIX) and name != FILE_VARIABLE}
@@ -94,22 +94,22 @@ def _read_file(named: str | Path | None, environ: Mapping[str, str]) -> tuple[Pa
     by = "--config" if named is not None else FILE_VARIABLE
     named = environ.get(FILE_VARIABLE) or None if named is None else named
     try:
-        path = _usual_file() if named is None else Path(named).expanduser()
+        path = _default_file() if named is None else Path(named).expanduser()
         # Editors on Windows begin a file with a byte order mark, which TOML does not allow.
         return path, tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError) as error:
         if named is None:
             return None, {}
-        raise _bad(by, f"there is no file {named}", "Name one that is there, or none.") from error
+        raise _bad(by, f"there is no file {named}", "Name an existing file, or none.") from error
     except tomllib.TOMLDecodeError as error:
-        raise _bad(str(path), f"this is no TOML: {error}", "config.example.toml shows how it looks.") from error
+        raise _bad(str(path), f"not valid TOML: {error}", "See config.example.toml for the format.") from error
     except UnicodeDecodeError as error:
-        raise _bad(str(path), "this is no UTF-8 text", "Save it as UTF-8.") from error
+        raise _bad(str(path), "not valid UTF-8", "Save the file as UTF-8.") from error
     except (OSError, RuntimeError, ValueError) as error:
-        raise _bad(by, f"the file cannot be read: {error}", "Name one that can.") from error
+        raise _bad(by, f"the file cannot be read: {error}", "Name a readable file.") from error
 
 
-def _usual_file() -> Path:
+def _default_file() -> Path:
     import platformdirs
 
     return platformdirs.user_config_path("stilltrue", appauthor=False) / "config.toml"
@@ -142,13 +142,13 @@ def _classes(tables: Any, path: Path | None) -> Iterable[MemoryClass]:
     by_name = {klass.name: klass for klass in DEFAULT_CLASSES}
     known = {key.name: key for key in CLASS_KEYS}
     if not isinstance(tables, dict):
-        raise _bad(str(path), "classes is no table", "Write a class as [classes.NAME].")
+        raise _bad(str(path), "classes is not a table", "Write a class as [classes.NAME].")
     for name, table in tables.items():
         where = f"{path}, section [classes.{name}]"
         if not isinstance(table, dict):
-            raise _bad(where, f"classes.{name} is no table", "Write a class as [classes.NAME].")
+            raise _bad(where, f"classes.{name} is not a table", "Write a class as [classes.NAME].")
         if not CLASS_NAME.holds(name):
-            raise _bad(where, f"the name of a class has to be {CLASS_NAME.wanted}, not {name!r}", "Rename it.")
+            raise _bad(where, f"a class name has to be {CLASS_NAME.wanted}, not {name!r}", "Rename the class.")
         changed = {}
         for key, value in table.items():
             if key not in known:
@@ -161,7 +161,7 @@ def _classes(tables: Any, path: Path | None) -> Iterable[MemoryClass]:
 
 
 def _agree(given: Mapping[str, _Given], classes: Classes) -> None:
-    """Refuse what is wrong between keys, though each alone is what it has to be."""
+    """Check settings that have to agree with each other."""
     chosen = given.get("memory.default_class")
     if chosen and chosen.value not in classes:
         raise _unknown(chosen.value, classes, f"memory.default_class ({chosen.where})", "class")
@@ -169,7 +169,7 @@ def _agree(given: Mapping[str, _Given], classes: Classes) -> None:
     weights |= {name: given[name].value for name in weights if name in given}
     if not any(weights.values()):
         where = "; ".join(given[name].where for name in weights)
-        raise _bad(where, f"{', '.join(weights)} are all 0", "One of them has to be above 0.")
+        raise _bad(where, f"{', '.join(weights)} are all 0", "Set at least one of them above 0.")
 
 
 def _read_text(key: Key, text: str, where: str) -> Any:
@@ -184,11 +184,11 @@ def _read_text(key: Key, text: str, where: str) -> Any:
 def _checked(name: str, key: Key, value: Any, where: str) -> Any:
     check = key.check
     try:
-        kept = float(value) if check.kind is float and type(value) is int else value
-        kept = check.tidy(kept) if type(kept) is check.kind else kept
-        if type(kept) is check.kind and check.holds(kept):
-            return kept
-    except OverflowError:  # a whole number that no float can hold
+        typed = float(value) if check.kind is float and type(value) is int else value
+        typed = check.tidy(typed) if type(typed) is check.kind else typed
+        if type(typed) is check.kind and check.holds(typed):
+            return typed
+    except OverflowError:  # an integer too large for a float
         pass
     shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
     raise _bad(where, f"{name} has to be {check.wanted}, not {shown}", f"The default is {toml(key.default)}.")
@@ -199,10 +199,10 @@ def _unknown(name: str, known: Iterable[str], where: str, what: str = "setting")
 
     known = list(known)
     near = get_close_matches(name, known, 1, 0.5)
-    nearest = f"the nearest known one is {near[0]}" if near else f"known are {', '.join(known)}"
-    return _bad(where, f"there is no {what} {name}; {nearest}", "Correct it or take it out.")
+    closest = f"the closest name is {near[0]}" if near else f"the known names are {', '.join(known)}"
+    return _bad(where, f"unknown {what} {name}; {closest}", "Correct or remove it.")
 
 
 def _bad(where: str, what: str, hint: str) -> BadConfig:
-    """The error in one line, whatever the names and values hold."""
+    """The error as a single line, even if a name or value contains line breaks."""
     return BadConfig(" ".join(f"{where}: {what}.".split()), hint)

@@ -1,4 +1,4 @@
-"""The settings as people read them: the text of config.example.toml and the tables of docs/configuration.md."""
+"""Documentation of the settings: the text of config.example.toml and the tables of docs/configuration.md."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from stilltrue.classes import DEFAULT_CLASSES, MemoryClass
 
 
 def example() -> str:
-    """The text of config.example.toml: every key at its default, the classes included."""
+    """The text of config.example.toml: every key with its default, and the default classes."""
     lines = [
-        "# Every setting of stilltrue at its default. What you change belongs in a file of your own: config.toml",
-        "# in the user's configuration folder, or the one that --config or STILLTRUE_CONFIG names. A variable",
-        "# (STILLTRUE_RECALL_BUDGET_TOKENS=800) wins over the file, a flag over both. See docs/configuration.md.",
+        "# Every setting of stilltrue with its default. Put your changes in a file of your own: config.toml in the",
+        "# user's configuration folder, or the file named by --config or STILLTRUE_CONFIG. An environment variable",
+        "# (STILLTRUE_RECALL_BUDGET_TOKENS=800) overrides the file, and a flag overrides both. See",
+        "# docs/configuration.md.",
     ]
     for section, kind in SECTIONS:
         lines += ["", "", f"[{section}]", f"# {kind.__doc__}"]
@@ -23,7 +24,7 @@ def example() -> str:
         "",
         "",
         "[classes]",
-        "# What a note can be. A class of this name is changed key by key, any other is added.",
+        "# The classes of notes. A default class can be changed key by key; any other name adds a class.",
     ]
     lines += [f"# {key.name}: {key.doc}" for key in CLASS_KEYS]
     lines += [""]
@@ -34,19 +35,19 @@ def example() -> str:
 
 
 def reference() -> str:
-    """Every key as the tables of docs/configuration.md."""
+    """The tables of docs/configuration.md: every key."""
     lines: list[str] = []
     for section, kind in SECTIONS:
         lines += [f"### `[{section}]`", "", f"{kind.__doc__}", ""]
-        lines += ["| key | variable | default | has to be | what it does |", "|---|---|---|---|---|"]
+        lines += ["| key | variable | default | valid values | what it does |", "|---|---|---|---|---|"]
         lines += [
             f"| `{key.name}` | `{key.variable}` | `{toml(key.default)}` | {key.check.wanted} | {key.doc} |"
             for key in KEYS
             if key.section == section
         ]
         lines.append("")
-    lines += ["### `[classes.NAME]`", "", "What a note can be, and how it ages. In the file only.", ""]
-    lines += ["| key | default | has to be | what it does |", "|---|---|---|---|"]
+    lines += ["### `[classes.NAME]`", "", "The classes of notes, and how each ages. Only in the file.", ""]
+    lines += ["| key | default | valid values | what it does |", "|---|---|---|---|"]
     lines += [f"| `{k.name}` | `{toml(k.default)}` | {k.check.wanted} | {k.doc} |" for k in CLASS_KEYS]
     lines += ["", f"| class | {' | '.join(key.name for key in CLASS_KEYS)} |", "|---|---|---|---|"]
     for klass in DEFAULT_CLASSES:

@@ -1,4 +1,4 @@
-"""What the value of a setting has to be: the rule, and the same in words."""
+"""Checks for the values of settings, each with its description for messages and docs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stilltrue.note import canonical_subject
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a value has to be: its type, the rule in words, the rule, and the one spelling we keep of it."""
+    """A check: the type, a description of valid values, the test, and a function that normalizes a value."""
 
     kind: type
     wanted: str
@@ -23,7 +23,7 @@ class Check:
 
 
 def number(low: float, high: float) -> Check:
-    """A number between two bounds, both included. NaN is between no bounds."""
+    """A number between two bounds, both included. NaN is refused."""
     return Check(float, f"a number from {low:.7g} to {high:.7g}", lambda value: low <= value <= high)
 
 
@@ -33,47 +33,47 @@ def whole(low: int, high: int) -> Check:
 
 
 def one_of(*words: str) -> Check:
-    """One of these words, in any case."""
+    """One of these words, in upper or lower case."""
     return Check(str, f"one of {', '.join(words)}", lambda value: value in words, str.lower)
 
 
 def zone_of(name: str) -> tzinfo | None:
-    """The zone of an IANA name, None where there is none. UTC needs no database; some machines have none."""
+    """The zone of an IANA name, or None. UTC works without the time zone database, which some machines lack."""
     if name == "UTC":
         return UTC
     from zoneinfo import ZoneInfo
 
     try:
         return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # an unknown name, no relative path, a folder of zones
+    except (KeyError, ValueError, OSError):  # unknown, an absolute path, or a folder of zones
         return None
 
 
 def is_folder(text: str) -> bool:
-    """Whether a folder could be called so; it need not exist."""
+    """Whether this could be the path of a folder. It need not exist."""
     try:
         return "://" not in text and "\0" not in text and bool(Path(text).expanduser())
-    except RuntimeError:  # "~somebody", whom this machine does not know
+    except RuntimeError:  # "~name" of an unknown user
         return False
 
 
 def is_remote(text: str) -> bool:
-    """Whether a location is not on this machine."""
+    """Whether a location is a URI instead of a folder."""
     return "://" in text
 
 
 def is_location(text: str) -> bool:
-    """Whether a store could lie there."""
+    """Whether this is a valid location of a store."""
     return is_folder(text) or re.fullmatch(r"s3://[a-z0-9][\w.-]*(/[^\s?#]+)*|db://[\w-]+", text) is not None
 
 
 def tidy_location(text: str) -> str:
-    """A location without a slash at its end, where it is not a folder."""
+    """A remote location without a trailing slash; a folder unchanged."""
     return text.rstrip("/") if is_remote(text) else text
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The parts of a text with commas between them."""
+    """The parts of a comma-separated list."""
     return tuple(part for each in text.split(",") if (part := each.strip()))
 
 
@@ -87,22 +87,22 @@ URL = Check(
     "a URL such as https://storage.example.com, or empty",
     lambda value: not value or re.fullmatch(r"https?://[\w.\[\]:-]+(/\S*)?", value) is not None,
 )
-REGION = Check(str, "the name of a region, or empty", lambda value: re.fullmatch(r"[\w-]{0,64}", value) is not None)
+REGION = Check(str, "a region name, or empty", lambda value: re.fullmatch(r"[\w-]{0,64}", value) is not None)
 ZONE = Check(str, "an IANA time zone such as UTC or Europe/Berlin", lambda value: zone_of(value) is not None)
 DAYS = Check(float, "a number of days above 0, or inf", lambda value: value > 0)
 HOSTS = Check(
     str,
-    "names of hosts with commas between them, such as mem.example.com",
+    "host names separated by commas, such as mem.example.com",
     lambda value: all(re.fullmatch(r"[\w.-]+(:\d+)?|\[[\da-fA-F:]+\](:\d+)?", each) for each in listed(value)),
 )
 ORIGINS = Check(
     str,
-    "origins with commas between them, such as https://app.example.com",
+    "origins separated by commas, such as https://app.example.com",
     lambda value: all(re.fullmatch(r"https?://[\w.\[\]:-]+", each) for each in listed(value)),
 )
 TENANT = Check(
     str,
-    "1 to 40 lower-case letters, digits, - and _, the first of them a letter or digit",
+    "1 to 40 lower-case letters, digits, - and _, beginning with a letter or digit",
     lambda value: re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", value) is not None,
 )
 CLASS_NAME = Check(

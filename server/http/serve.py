@@ -23,9 +23,9 @@ from server.http.gateway import Front, is_loopback
 from server.http.metrics import Meter
 from server.http.tokens import Tokens
 from server.protocol.app import build
+from server.runtime import StoreRuntime
 from server.stdio import leave
 from server.tenants import TenantStores
-from server.wiring import StoreRuntime
 from stilltrue import __version__
 from stilltrue.errors import BadConfig, StoreTrouble
 

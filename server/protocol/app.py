@@ -1,6 +1,6 @@
-"""The server as the protocol sees it: the verbs, what can be read and watched, and what a client is told first.
+"""The MCP server: tools, resources, prompts, and the instructions sent to each new connection.
 
-Everything heavy is imported by the first call, never here: the handshake is answered at once.
+Heavy modules are imported by the first call, never here, so that the handshake is answered at once.
 """
 
 from __future__ import annotations
@@ -32,46 +32,45 @@ from mcp.types import (
 )
 from pydantic import AnyUrl
 
-from server.protocol.dispatch import Dispatcher
+from server.protocol.dispatch import Dispatcher, memory_tools
 from server.protocol.instructions import USAGE, instructions
-from server.protocol.tools import verbs
-from server.tenants import TenantStores
-from server.wiring import StoreRuntime, utc_now
+from server.tenants import Runtime
+from server.wiring import utc_now
 from stilltrue import __version__
 
-_HEAVY_AFTER_S = 0.2
-_UNASKED_S = 3.0
+_WARM_UP_AFTER_S = 0.2
+_FIRST_REQUEST_S = 3.0
 _GREETINGS = frozenset({"initialize", "server/discover"})
 
 
-def build(runtime: StoreRuntime | TenantStores) -> MCPServer[None]:
-    """The server of this home. Nothing is opened or loaded until it runs."""
+def build(runtime: Runtime) -> MCPServer[None]:
+    """The server for these stores. Nothing is opened or loaded until it runs."""
     return App(Dispatcher(runtime))
 
 
 class App(MCPServer[None]):
-    """The SDK's server with our verbs, resources and prompts.
+    """The SDK's server with our tools, resources and prompts.
 
-    Resources and prompts are answered here rather than registered: that makes their models of arguments at each
-    start, and gives a resource without a parameter no way to know whose session it is.
+    Resources and prompts are answered here instead of being registered with the SDK: registration builds a pydantic
+    model for each at every start, and gives a resource without parameters no access to the session of the caller.
     """
 
     def __init__(self, dispatcher: Dispatcher) -> None:
-        self._face = dispatcher
+        self._dispatcher = dispatcher
         self._greeted = anyio.Event()
         super().__init__(
             "stilltrue",
             title="stilltrue",
             version=__version__,
             instructions=USAGE,
-            tools=list(verbs(dispatcher)),
-            lifespan=self._life,
+            tools=memory_tools(dispatcher),
+            lifespan=self._run_lifespan,
             log_level="WARNING",
             subscriptions=dispatcher.watchers,
-            middleware=[self._brief],
+            middleware=[self._instruct],
         )
         self.completion()(self._complete)  # type: ignore[no-untyped-call]
-        # The SDK has no public name for what the handshake era calls a subscription.
+        # The SDK has no public way to handle the subscriptions of the handshake protocols.
         self._lowlevel_server.add_request_handler(
             "resources/subscribe", SubscribeRequestParams, dispatcher.watchers.begin
         )
@@ -82,7 +81,7 @@ class App(MCPServer[None]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a verb; a name of none is told with those that there are."""
+        """Call a tool. Raises ToolError with the names of the tools if there is none of this name."""
         known = [tool.name for tool in self._tool_manager.list_tools()]
         if name not in known:
             raise ToolError(f"There is no tool {name!r}. There are: {', '.join(known)}. Nothing was done.")
@@ -91,7 +90,7 @@ class App(MCPServer[None]):
     async def list_resources(self) -> list[Resource]:
         from server.protocol.resources import listed
 
-        return listed(self._face)
+        return listed(self._dispatcher)
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         from server.protocol.resources import templates
@@ -103,7 +102,7 @@ class App(MCPServer[None]):
     ) -> Iterable[ReadResourceContents]:
         from server.protocol.resources import read
 
-        return await read(self._face, str(uri), context or Context(mcp_server=self))
+        return await read(self._dispatcher, str(uri), context or Context(mcp_server=self))
 
     async def list_prompts(self) -> list[Prompt]:
         from server.protocol.prompts import listed
@@ -115,7 +114,7 @@ class App(MCPServer[None]):
     ) -> GetPromptResult:
         from server.protocol.prompts import get
 
-        return await get(self._face, name, arguments)
+        return await get(self._dispatcher, name, arguments)
 
     async def _complete(
         self,
@@ -125,19 +124,19 @@ class App(MCPServer[None]):
     ) -> Completion:
         from server.protocol.prompts import complete
 
-        return await complete(self._face, argument)
+        return await complete(self._dispatcher, argument)
 
-    async def _brief(self, ctx: ServerRequestContext[None, Any], call_next: CallNext) -> HandlerResult:
-        """Middleware: whoever connects is told the rules of now, also where the process has run for weeks."""
+    async def _instruct(self, ctx: ServerRequestContext[None, Any], call_next: CallNext) -> HandlerResult:
+        """Middleware: a new connection gets the current requirements, even if the process has run for weeks."""
         result = await call_next(ctx)
         self._greeted.set()
         if ctx.method in _GREETINGS and isinstance(result, dict):
-            return {**result, "instructions": instructions(self._face.runtime, utc_now())}
+            return {**result, "instructions": instructions(self._dispatcher.runtime, utc_now())}
         return result
 
     @asynccontextmanager
-    async def _life(self, _: MCPServer[None]) -> AsyncIterator[None]:
-        runtime = self._face.runtime
+    async def _run_lifespan(self, _: MCPServer[None]) -> AsyncIterator[None]:
+        runtime = self._dispatcher.runtime
         async with anyio.create_task_group() as background:
             background.start_soon(self._warm_later)
             try:
@@ -148,8 +147,8 @@ class App(MCPServer[None]):
                     await anyio.to_thread.run_sync(runtime.close)
 
     async def _warm_later(self) -> None:
-        """Begin to import the heavy parts once the first request, be it the handshake, has its answer."""
-        with anyio.move_on_after(_UNASKED_S):
+        """Start loading the heavy parts once the first request has its answer, or after a few seconds without one."""
+        with anyio.move_on_after(_FIRST_REQUEST_S):
             await self._greeted.wait()
-        await anyio.sleep(_HEAVY_AFTER_S)
-        self._face.runtime.warm()
+        await anyio.sleep(_WARM_UP_AFTER_S)
+        self._dispatcher.runtime.warm()

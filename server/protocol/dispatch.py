@@ -1,157 +1,91 @@
-"""What all verbs share on their way in and out: tolerant arguments, workers, errors as sentences."""
+"""From a call to an answer: lenient reading of arguments, work on a thread, errors as sentences."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from functools import cached_property, partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import anyio
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.shared.exceptions import MCPError
-from mcp.types import CallToolResult, ContentBlock, InputRequiredResult, TextContent, ToolAnnotations
-from pydantic import Field, ValidationError
+from mcp.types import CallToolResult, ContentBlock, InputRequiredResult, TextContent
+from pydantic import PrivateAttr, ValidationError
 
-from server.protocol import elicitation
 from server.protocol.arguments import damaged, explained, renamed, tidied, unknown
-from server.protocol.sessions import new_session
-from server.protocol.subscriptions import Watchers
-from server.tenants import TenantStores
-from server.wiring import StoreRuntime
-from stilltrue.errors import Fault, Refused, StilltrueError
+from server.protocol.sessions import new_session, session_of
+from server.protocol.subscriptions import Watchers, changed_by
+from server.protocol.tool_schema import portable
+from server.protocol.tools import SPECIFICATIONS, ToolSpecification, klass_description
+from server.protocol.workers import Workers, fault
+from server.tenants import Runtime
+from stilltrue.errors import Refused, StilltrueError
 
 if TYPE_CHECKING:
-    from tools.support.context import ToolContext
     from tools.support.results import Answer
 
 _log = logging.getLogger(__name__)
 
-T = TypeVar("T")
-
-
-class Verb(Tool):
-    """A tool that takes what clients really send and says what was wrong in a sentence.
-
-    `unlisted` are the schemas of arguments that are taken and not published. `structured` says whether its answers
-    carry structured content, whose schema is then published.
-    """
-
-    unlisted: dict[str, Any] = Field(default_factory=dict)
-    structured: bool = True
-
-    @classmethod
-    def of(cls, function: Callable[..., Any], title: str, description: str, hints: ToolAnnotations) -> Verb:
-        """The verb that this function answers."""
-        made = cls.from_function(function, title=title, description=description, annotations=hints)
-        return cast(Verb, made)
-
-    @cached_property
-    def output_schema(self) -> dict[str, Any] | None:
-        """The schema of the structured content; made when the tools are listed, the start does not wait for it."""
-        if not self.structured:
-            return None
-        from server.protocol.tool_schema import answer_schema
-        from tools.support.results import ANSWERS
-
-        return answer_schema(ANSWERS[self.name])
-
-    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
-        """Run the verb. What is wrong, with the call or with us, reaches the model as a sentence."""
-        try:
-            return await self._run(arguments, context, convert_result)
-        except UnexpectedToolError as error:
-            raise ToolError(str(_fault(self.name, error.__cause__ or error))) from None
-        except (ToolError, MCPError):
-            raise
-        except Exception as error:
-            raise ToolError(str(_fault(self.name, error))) from None
-
-    async def _run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool) -> Any:
-        taken = {**self.parameters, "properties": self.parameters["properties"] | self.unlisted}
-        try:
-            tidy = tidied(renamed(arguments, self.name, taken), taken)
-        except Refused as refused:
-            raise ToolError(str(refused)) from None
-        if strange := unknown(tidy, self.name, taken):
-            raise ToolError(strange)
-        reads = self.annotations is not None and self.annotations.read_only_hint
-        if not reads and (lost := damaged(tidy)):
-            raise ToolError(lost)
-        try:
-            return await super().run(tidy, context, convert_result)
-        except ToolError as error:
-            match error.__cause__:
-                case ValidationError() as invalid:
-                    raise ToolError(explained(invalid, self.name, taken)) from None
-                case ToolError() as said:  # our own sentence, without the SDK's words before it
-                    raise said from None
-            raise
-
 
 class Dispatcher:
-    """What the verbs share: the home of the store, the session of the process, the workers, who watches."""
+    """What all calls share: the stores, the worker threads, the session of the process, and who watches resources."""
 
-    def __init__(self, runtime: StoreRuntime | TenantStores) -> None:
+    def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
+        self.workers = Workers(runtime)
         self.session = new_session()
         self.watchers = Watchers(lambda: self.runtime.location)
-        self._limiter: anyio.CapacityLimiter | None = None
 
     async def answer(
-        self, context: Context[Any, Any], verb: str, *args: Any, **kwargs: Any
+        self, context: Context[Any, Any], tool: ToolSpecification, arguments: dict[str, Any]
     ) -> CallToolResult | InputRequiredResult:
-        """Run `tools.VERB` on a worker and translate what it answers or raises; with `elicit`, ask the user first."""
-        unconfirmed = False
+        """Call a tool with validated arguments and translate its answer; ask the user first if so configured.
+
+        Raises ToolError with a sentence for whatever is wrong with the call or with the store.
+        """
+        if "session" in arguments:
+            arguments = {**arguments, "session": session_of(arguments["session"], context.headers, self.session)}
         try:
-            if self.runtime.config.requirements.confirm == "elicit" and verb in elicitation.ASKED:
-                asked = await elicitation.put(self, context, verb, args, kwargs)
-                if isinstance(asked, InputRequiredResult):
-                    return asked
-                args, kwargs, unconfirmed = asked
-            answer = await self.work(verb, partial(_verb, verb, args, kwargs))
+            if tool.confirmable and self.runtime.config.requirements.confirm == "elicit":
+                answer = await self._confirmed(context, tool, arguments)
+                if isinstance(answer, InputRequiredResult):
+                    return answer
+            else:
+                answer = await self._call(tool, arguments)
         except StilltrueError as error:
             raise ToolError(str(error)) from None
-        if unconfirmed:
-            answer = elicitation.told(answer)
-        await self._announce(verb, answer)
+        await self._announce(tool.name, answer)
         return self._result(answer)
 
-    async def work(self, what: str, function: Callable[[ToolContext], T]) -> T:
-        """Run a function of the context on a worker. Raises what it raises, and Fault for a fault of our own.
+    async def _confirmed(
+        self, context: Context[Any, Any], tool: ToolSpecification, arguments: dict[str, Any]
+    ) -> Answer | InputRequiredResult:
+        from server.protocol import elicitation
 
-        The worker is not abandoned when the call is cancelled: a write that has begun ends whole.
-        """
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(self.runtime.config.server.workers)
-        try:
-            return await anyio.to_thread.run_sync(partial(self._work, function), limiter=self._limiter)
-        except StilltrueError:
-            raise
-        except Exception as error:
-            raise _fault(what, error) from None
+        settled = await elicitation.put(self.workers, context, tool.name, arguments)
+        if isinstance(settled, InputRequiredResult):
+            return settled
+        answer = await self._call(tool, settled.arguments)
+        if not settled.unconfirmed:
+            return answer
+        from tools.support import confirmation
 
-    def _work(self, function: Callable[[ToolContext], T]) -> T:
-        with self.runtime.use() as context:
-            result = function(context)
-        self.runtime.written()
-        return result
+        return confirmation.told(answer)
 
-    async def _announce(self, verb: str, answer: Answer) -> None:
-        """Tell those who watch which resources have changed. Whatever goes wrong in it, the call has been done."""
+    async def _call(self, tool: ToolSpecification, arguments: dict[str, Any]) -> Answer:
+        return await self.workers.run(tool.name, partial(tool.call, **arguments))
+
+    async def _announce(self, tool: str, answer: Answer) -> None:
+        """Notify the watchers of changed resources. A failure here is only logged: the call itself succeeded."""
         if not self.watchers.any:
             return
-        from server.protocol.resources import changed_by
-
         try:
-            uris = await self.work("the search for what has changed", partial(changed_by, verb, answer))
+            uris = await self.workers.run("the search for changed resources", partial(changed_by, tool, answer))
         except StilltrueError as error:
-            _log.warning("nobody was told of a change: %s", error)
+            _log.warning("watchers could not be notified of a change: %s", error)
         else:
-            await self.watchers.tell(uris)
+            await self.watchers.notify(uris)
 
     def _result(self, answer: Answer) -> CallToolResult:
         from tools.support.results import as_data
@@ -162,15 +96,79 @@ class Dispatcher:
         return CallToolResult(content=content, structured_content=as_data(answer.data))
 
 
-def _fault(what: str, error: BaseException) -> Fault:
-    """What is told of a fault of our own; the rest of it is in the log."""
-    _log.error("%s failed", what, exc_info=error)
-    return Fault(
-        f"{what} failed through a fault of the memory server, not of your call.",
-        "Go on without it and tell the user; the server's log on stderr has the details.",
-    )
+class MemoryTool(Tool):
+    """A tool of the SDK that accepts what clients really send, and explains in a sentence what was wrong."""
+
+    _specification: ToolSpecification = PrivateAttr()
+    _dispatcher: Dispatcher = PrivateAttr()
+    _accepted: dict[str, Any] = PrivateAttr()
+    """The schema of the accepted arguments; the published one, `parameters`, leaves out the unlisted ones."""
+
+    @classmethod
+    def of(cls, specification: ToolSpecification, dispatcher: Dispatcher) -> MemoryTool:
+        """The tool of a specification, called through this dispatcher."""
+        tool = cast(
+            MemoryTool,
+            cls.from_function(
+                specification.call,
+                name=specification.name,
+                title=specification.title,
+                description=specification.description,
+                context_kwarg="context",
+                annotations=specification.hints,
+                structured_output=False,
+            ),
+        )
+        return tool._bound(specification, dispatcher)  # noqa: SLF001  # it is an instance of this class
+
+    def _bound(self, specification: ToolSpecification, dispatcher: Dispatcher) -> MemoryTool:
+        self._specification, self._dispatcher = specification, dispatcher
+        self._accepted = portable(self.parameters)
+        properties = self._accepted["properties"]
+        if self.name == "remember":
+            properties["klass"]["description"] = klass_description(dispatcher.runtime.config.classes)
+        listed = {name: each for name, each in properties.items() if name not in specification.unlisted}
+        self.parameters = {**self._accepted, "properties": listed}
+        return self
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any] | None:
+        """The schema of the structured content, computed when the tools are listed so that the start is not delayed.
+
+        None if `server.structured` is off.
+        """
+        if not self._dispatcher.runtime.config.server.structured:
+            return None
+        from server.protocol.tool_schema import answer_schema
+        from tools.support.results import ANSWERS
+
+        return answer_schema(ANSWERS[self.name])
+
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+        """Run the tool. Raises ToolError with a sentence for the model, whatever went wrong."""
+        try:
+            return await self._dispatcher.answer(context, self._specification, self._read(arguments))
+        except (ToolError, MCPError):
+            raise
+        except Exception as error:
+            raise ToolError(str(fault(self.name, error))) from None
+
+    def _read(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments by their own names and types. Raises ToolError if they cannot be read without guessing."""
+        try:
+            tidy = tidied(renamed(arguments, self.name, self._accepted), self._accepted)
+        except Refused as refused:
+            raise ToolError(str(refused)) from None
+        if strange := unknown(tidy, self.name, self._accepted):
+            raise ToolError(strange)
+        if self._specification.writes and (lost := damaged(tidy)):
+            raise ToolError(lost)
+        try:
+            return self.fn_metadata.validate_arguments(tidy)
+        except ValidationError as invalid:
+            raise ToolError(explained(invalid, self.name, self._accepted)) from None
 
 
-def _verb(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any], context: ToolContext) -> Answer:
-    function: Callable[..., Answer] = getattr(import_module(f"tools.{verb}"), verb)
-    return function(context, *args, **kwargs)
+def memory_tools(dispatcher: Dispatcher) -> list[Tool]:
+    """The tools, in the order in which they are listed."""
+    return [MemoryTool.of(each, dispatcher) for each in SPECIFICATIONS]

@@ -1,85 +1,107 @@
-"""Puts to the user, through the client, what an agent would do to a requirement."""
+"""Asks the user, through the client, before an agent changes a requirement. Imported only when that is configured."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.resolve import (
+    AcceptedElicitation,
+    Elicit,
+    Resolve,
+    build_resolver_plans,
+    resolve_arguments,
+)
+from mcp.shared.exceptions import MCPError
 from mcp.types import InputRequiredResult
+from pydantic import BaseModel, Field
 
+from server.protocol.workers import Workers
 from stilltrue.errors import Refused
 
 if TYPE_CHECKING:
-    from server.protocol.dispatch import Dispatcher
-    from tools.support.results import Answer
+    from tools.support.context import ToolContext
 
-ASKED = frozenset({"remember", "supersede", "revoke", "reinstate"})
-"""The verbs that can state, replace or lift a requirement."""
 
-Settled = tuple[tuple[Any, ...], dict[str, Any], bool]
-"""The arguments by which a verb is then called, and whether nobody could be asked."""
+class Agreement(BaseModel):
+    """The form shown to the user. Its one field is true by default, for clients that submit a form unfilled."""
+
+    agreed: bool = Field(default=True, title="Yes, this is right")
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The arguments to call the tool with, and whether the user could not be asked about them."""
+
+    arguments: dict[str, Any]
+    unconfirmed: bool = False
 
 
 async def put(
-    dispatcher: Dispatcher, context: Context[Any, Any], verb: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    workers: Workers, context: Context[Any, Any], tool: str, arguments: dict[str, Any]
 ) -> InputRequiredResult | Settled:
-    """Ask the user where the call touches a requirement and the client can ask; what to call the verb with then.
+    """Ask the user if the call affects a requirement and the client can ask; return how to go on with the call.
 
-    In the era of 2026-07-28 the question is an answer of its own, and the client calls again with the user's. Raises
-    Refused where the user does not agree.
+    In protocol 2026-07-28 the question is itself the result of the call, and the client calls again with the answer.
+    Raises Refused if the user does not agree.
     """
-    question = await dispatcher.work(f"the question before {verb}", partial(_question, verb, args, kwargs))
+    question = await workers.run(f"the question before {tool}", partial(_question, tool, arguments))
     if question is None:
-        return args, dict(kwargs), False
+        return Settled(arguments)
     from tools.support import confirmation
 
     agreed = await _asked(question, context) if _can_ask(context) else None
     if isinstance(agreed, InputRequiredResult):
         return agreed
+    args, kwargs = _split(tool, arguments)
     if agreed is None:
-        return *confirmation.unconfirmed(verb, args, kwargs), True
+        args, kwargs = confirmation.unconfirmed(tool, args, kwargs)
+        return Settled(_joined(tool, args, kwargs), unconfirmed=True)
     if not agreed:
         raise Refused(
             "declined",
             "The user was asked and did not agree.",
             "Nothing was written. Do not try again; ask the user what should hold instead.",
         )
-    return args, confirmation.confirmed(verb, kwargs), False
+    return Settled(_joined(tool, args, confirmation.confirmed(tool, kwargs)))
 
 
-def told(answer: Answer) -> Answer:
-    """The answer of a call about which nobody could be asked, with a notice of that."""
+def _question(tool: str, arguments: Mapping[str, Any], context: ToolContext) -> str | None:
     from tools.support import confirmation
 
-    return confirmation.told(answer)
+    return confirmation.question(context, tool, *_split(tool, arguments))
 
 
-def _question(verb: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], context: Any) -> str | None:
-    from tools.support import confirmation
+_STATUS_CHANGE = ("note_id", "reason")
 
-    return confirmation.question(context, verb, args, kwargs)
+
+def _split(tool: str, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments as `tools.support.confirmation` takes them: positional for revoke and reinstate."""
+    if tool in {"revoke", "reinstate"}:
+        return tuple(arguments[name] for name in _STATUS_CHANGE), {}
+    return (), dict(arguments)
+
+
+def _joined(tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return dict(zip(_STATUS_CHANGE, args, strict=True)) if tool in {"revoke", "reinstate"} else kwargs
 
 
 def _can_ask(context: Context[Any, Any]) -> bool:
-    """Whether the client shows forms to its user. `elicitation: {}` is the older way to say so."""
+    """Whether the client can show a form to its user. `elicitation: {}` is the older way to declare it."""
     declared = context.client_capabilities.elicitation if context.client_capabilities else None
     return declared is not None and (declared.form is not None or declared.url is None)
 
 
 async def _asked(question: str, context: Context[Any, Any]) -> InputRequiredResult | bool | None:
-    """Whether the user agrees; None where the client could not ask after all.
+    """Whether the user agrees; None if the client could not ask after all.
 
-    The SDK's resolver puts it as each era wants it, and binds an answer to the very words of the question.
+    The SDK's resolver asks in the way of each protocol version, and ties an answer to the exact text of the question.
     """
-    from mcp.server.mcpserver.exceptions import ToolError
-    from mcp.server.mcpserver.resolve import AcceptedElicitation, Resolve, build_resolver_plans, resolve_arguments
-    from mcp.shared.exceptions import MCPError
-
-    from server.protocol.question import asking
-
-    wanted = {"agreed": (Resolve(asking(question)), True)}
+    wanted = {"agreed": (Resolve(_resolver(question)), True)}
     try:
         found = await resolve_arguments(wanted, build_resolver_plans(wanted, set()), {}, context)
     except MCPError:
@@ -94,3 +116,12 @@ async def _asked(question: str, context: Context[Any, Any]) -> InputRequiredResu
         return found
     outcome = found["agreed"]
     return isinstance(outcome, AcceptedElicitation) and outcome.data.agreed
+
+
+def _resolver(question: str) -> Callable[[], Elicit[Agreement]]:
+    """A resolver, in the SDK's sense, that asks this question."""
+
+    def ask() -> Elicit[Agreement]:
+        return Elicit(question, Agreement)
+
+    return ask

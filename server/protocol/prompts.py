@@ -1,4 +1,4 @@
-"""What a person can call up: the requirements for a system message, and a review of what is not settled."""
+"""Prompts for a person: the requirements as part of a system message, and a review of open questions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from stilltrue.errors import StilltrueError
 if TYPE_CHECKING:
     from tools.support.context import ToolContext
 
-_SUBJECTS = PromptArgument(name="subjects", description="Whom it is about, with commas between. Default: everybody.")
+_SUBJECTS = PromptArgument(name="subjects", description="Subjects, separated by commas. Default: all.")
 
 
 def listed() -> list[Prompt]:
@@ -32,29 +32,29 @@ def listed() -> list[Prompt]:
         Prompt(
             name="requirements",
             title="Requirements",
-            description="All rules that bind, as a section for a system message.",
+            description="All requirements, as a section for a system message.",
             arguments=[_SUBJECTS],
         ),
         Prompt(
             name="review",
             title="Review the memory",
-            description="Goes through what is contested or not settled, one by one, and asks what is true.",
+            description="Goes through contested and unsettled notes one by one and asks what is true.",
             arguments=[_SUBJECTS, PromptArgument(name="klass", description="Only notes of this class.")],
         ),
     ]
 
 
 async def get(dispatcher: Dispatcher, name: str, arguments: dict[str, Any] | None) -> GetPromptResult:
-    """A prompt with its arguments filled in. Raises MCPError with a sentence where there is none."""
+    """A prompt with its arguments filled in. Raises MCPError if the name or an argument is unknown."""
     known = {each.name: each for each in listed()}
     given = {key: str(value or "") for key, value in (arguments or {}).items()}
     if name not in known:
-        raise _bad(f"There is no prompt {name!r}. There are: {', '.join(known)}.")
+        raise _bad(f"There is no prompt {name!r}. The prompts are: {', '.join(known)}.")
     takes = [each.name for each in known[name].arguments or ()]
     if strange := sorted(set(given) - set(takes)):
         raise _bad(f"The prompt {name} has no argument {', '.join(strange)}. It takes: {', '.join(takes)}.")
     try:
-        text = await dispatcher.work(f"the prompt {name}", partial(_text, name, given))
+        text = await dispatcher.workers.run(f"the prompt {name}", partial(_text, name, given))
     except StilltrueError as error:
         raise _bad(str(error)) from None
     message = PromptMessage(role="user", content=TextContent(type="text", text=text))
@@ -62,7 +62,7 @@ async def get(dispatcher: Dispatcher, name: str, arguments: dict[str, Any] | Non
 
 
 async def complete(dispatcher: Dispatcher, argument: CompletionArgument) -> Completion:
-    """What an argument that was begun can become: a subject, a class, an id of a note."""
+    """Completions of an argument: subjects, classes or note ids that begin with what was typed."""
     kind = argument.name
     if kind == "klass":
         start = argument.value.strip().casefold()
@@ -71,9 +71,9 @@ async def complete(dispatcher: Dispatcher, argument: CompletionArgument) -> Comp
     if kind not in {"subject", "subjects", "note_id"}:
         return Completion(values=[], total=0, has_more=False)
     try:
-        values, total = await dispatcher.work("the completion", partial(_completed, kind, argument.value))
+        values, total = await dispatcher.workers.run("the completion", partial(_completed, kind, argument.value))
     except StilltrueError:
-        return Completion(values=[])  # a client that asks at each key has no use for a sentence
+        return Completion(values=[])  # clients ask at each keystroke and do not show errors
     return Completion(values=values, total=total, has_more=total > len(values))
 
 
@@ -92,7 +92,7 @@ def _completed(kind: str, begun: str, context: ToolContext) -> tuple[list[str], 
     if kind == "note_id":
         found = ids_from(context, begun)
         return found, len(found)
-    # A resource is of one subject; a prompt takes several, and the last one is being written.
+    # The URI of a resource has one subject; a prompt takes several, and the last one is being typed.
     return subjects_from(context, begun.replace(",", " ") if kind == "subject" else begun)
 
 

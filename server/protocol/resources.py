@@ -1,4 +1,4 @@
-"""What can be read and watched: requirements, chains, this session, the state of the store."""
+"""The resources that a client can read: requirements, chains, sessions, and the status of the store."""
 
 from __future__ import annotations
 
@@ -16,109 +16,95 @@ from mcp.types import Resource, ResourceTemplate
 
 from server.protocol.dispatch import Dispatcher
 from server.protocol.sessions import session_of
-from server.protocol.subscriptions import quoted
+from server.protocol.subscriptions import CHAIN, REQUIREMENTS, SESSION, STATUS, quoted
 from stilltrue.errors import Refused, StilltrueError
 
 if TYPE_CHECKING:
     from tools.support.context import ToolContext
-    from tools.support.results import Answer
 
-REQUIREMENTS, CHAIN, SESSION, STATUS = (f"memory://{name}" for name in ("requirements", "chain", "session", "status"))
 _TEXT, _JSON = "text/plain", "application/json"
 
 
 def listed(dispatcher: Dispatcher) -> list[Resource]:
-    """The resources that always are there."""
+    """The resources with a fixed URI."""
     subject = dispatcher.runtime.config.memory.default_subject
     return [
         Resource(
             uri=quoted(f"{REQUIREMENTS}/{subject}"),
             name=f"requirements of {subject}",
-            description=f"Every rule that binds {subject} now.",
+            description=f"All current requirements of {subject}.",
             mime_type=_TEXT,
         ),
         Resource(
             uri=SESSION,
             name="session",
-            description="What this conversation has retrieved, and how often.",
+            description="The notes retrieved in this conversation, with counts.",
             mime_type=_JSON,
         ),
         Resource(
             uri=STATUS,
             name="status",
-            description="Where the store lies, what it holds, and whether it is searched by meaning.",
+            description="Where the store is, what it holds, and whether search by meaning works.",
             mime_type=_JSON,
         ),
     ]
 
 
 def templates() -> list[ResourceTemplate]:
-    """The resources that are named by something."""
+    """The resources with a parameter in their URI."""
     return [
         ResourceTemplate(
             uri_template=f"{REQUIREMENTS}/{{subject}}",
             name="requirements",
-            description="Every rule that binds this subject now.",
+            description="All current requirements of this subject.",
             mime_type=_TEXT,
         ),
         ResourceTemplate(
             uri_template=f"{CHAIN}/{{note_id}}",
             name="chain",
-            description="The whole chain of this note: what holds, and all of its history.",
+            description="The whole chain of this note: what holds now, and its full history.",
             mime_type=_TEXT,
         ),
         ResourceTemplate(
             uri_template=f"{SESSION}/{{name}}",
             name="named session",
-            description="What the session of this name has retrieved, and how often.",
+            description="The notes retrieved in the session of this name, with counts.",
             mime_type=_JSON,
         ),
     ]
 
 
 async def read(dispatcher: Dispatcher, uri: str, context: Context[Any, Any]) -> list[ReadResourceContents]:
-    """The content of a resource. Raises ResourceNotFoundError, and ResourceError with what went wrong."""
+    """The content of a resource. Raises ResourceNotFoundError, or ResourceError if it cannot be read."""
     kind, _, name = uri.partition("://")[2].partition("/")
     base, name = f"memory://{kind}", unquote(name).strip()
     if not uri.startswith(base) or not _is_resource(base, name):
         raise ResourceNotFoundError(f"There is no resource {uri}. {_known()}")
+    work = dispatcher.workers.run
     try:
         if base == REQUIREMENTS:
-            return [_content(await dispatcher.work("reading the requirements", partial(_requirements, name)), _TEXT)]
+            return [_content(await work("reading the requirements", partial(_requirements, name)), _TEXT)]
         if base == CHAIN:
-            return [_content(await dispatcher.work("reading the chain", partial(_chain, name)), _TEXT)]
+            return [_content(await work("reading the chain", partial(_chain, name)), _TEXT)]
         if base == SESSION:
             session = session_of(name or None, context.headers, dispatcher.session)
-            return [_content(await dispatcher.work("reading the session", partial(_session, session)), _JSON)]
-        return [_content(await dispatcher.work("reading the status", partial(_status, dispatcher)), _JSON)]
+            return [_content(await work("reading the session", partial(_session, session)), _JSON)]
+        return [_content(await work("reading the status", partial(_status, dispatcher)), _JSON)]
     except Refused as refused:
         raise ResourceNotFoundError(str(refused)) from None
     except StilltrueError as error:
         raise ResourceError(str(error)) from None
 
 
-def changed_by(verb: str, answer: Answer, context: ToolContext) -> set[str]:
-    """The resources, in their plain spelling, that read otherwise after this call."""
-    from tools.admin.views import around
-
-    data: Any = answer.data
-    if verb == "recall":
-        return {SESSION} if data.chains else set()
-    if verb not in {"remember", "supersede", "revoke", "reinstate"} or not getattr(data, "stored", True):
-        return {STATUS} if verb == "feedback" else set()
-    subjects, ids = around(context, [data.id])
-    return {STATUS, *(f"{REQUIREMENTS}/{name}" for name in subjects), *(f"{CHAIN}/{note_id}" for note_id in ids)}
-
-
 def _is_resource(base: str, name: str) -> bool:
-    rule: Callable[[str], bool] | None = {
+    accepts: Callable[[str], bool] | None = {
         REQUIREMENTS: bool, CHAIN: bool, SESSION: lambda _: True, STATUS: lambda given: not given,
     }.get(base)  # fmt: skip
-    return rule is not None and rule(name)
+    return accepts is not None and accepts(name)
 
 
 def _known() -> str:
-    return f"There are {SESSION}, {STATUS}, {', '.join(each.uri_template for each in templates())}."
+    return f"The resources are: {SESSION}, {STATUS}, {', '.join(each.uri_template for each in templates())}."
 
 
 def _content(text: str, mime_type: str) -> ReadResourceContents:

@@ -1,4 +1,4 @@
-"""Which session a call belongs to."""
+"""Determines which session a call belongs to."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 
 def new_session() -> str:
-    """A name for the one session of a process on stdio."""
+    """A random name for the single session of a process on stdio."""
     return f"stdio-{secrets.token_hex(8)}"
 
 
 def session_of(named: str | None, headers: Mapping[str, str] | None, process_session: str) -> str:
-    """The session of a call: the one it names, else that of the HTTP handshake, else of its token, else the process.
+    """The session of a call: the one it names, else that of the HTTP handshake, of the token, or of the process.
 
-    A header comes from the client, so a session is never a permission: it only keeps counts apart.
+    The header comes from the client, so a session grants nothing: it only separates retrieval counts.
     """
     if named and named.strip():
         return named.strip()
     headers = headers or {}
     if headers.get("mcp-protocol-version", HANDSHAKE_PROTOCOL_VERSIONS[0]) in HANDSHAKE_PROTOCOL_VERSIONS and (
-        shaken := headers.get("mcp-session-id")
+        assigned := headers.get("mcp-session-id")
     ):
-        return shaken
+        return assigned
     token = get_access_token()
     return f"token-{token.subject}" if token else process_session

@@ -1,4 +1,4 @@
-"""Tool schemas as every client can read them: flat, without references, unions with null or titles."""
+"""Tool schemas that every client can read: flat, without references, titles, or unions with null."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _NOISE = frozenset({"title", "$defs", "$schema"})
 def portable(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with references inlined and null branches, null defaults and titles dropped.
 
-    Some clients lose a whole tool list over one `$ref` or one union with null; see docs/clients.md. An optional
-    argument is simply one that is not required; the server goes on accepting null for it.
+    Some clients drop the whole tool list because of one `$ref` or one union with null; see docs/clients.md. An
+    optional argument is simply not required; the server still accepts null for it.
     """
     plain: dict[str, Any] = _plain(schema, schema.get("$defs", {}))
     return plain
@@ -23,15 +23,15 @@ _JSON = MappingProxyType({str: "string", bool: "boolean", int: "integer", float:
 
 
 def answer_schema(kind: type) -> dict[str, Any]:
-    """What an answer holds, from its dataclass: its own fields by type; what is nested is just an object or a list.
+    """The schema of an answer from its dataclass: each field with its type; nested values are just objects or arrays.
 
-    Nothing is said to be required: what is empty is left out of many an answer, and the list has to stay short.
+    No field is required, because empty fields are often left out, and the schema has to stay short.
     """
     hints = get_type_hints(kind)
-    return {"type": "object", "properties": {each.name: _held(hints[each.name]) for each in fields(kind)}}
+    return {"type": "object", "properties": {each.name: _field_schema(hints[each.name]) for each in fields(kind)}}
 
 
-def _held(hint: Any) -> dict[str, Any]:
+def _field_schema(hint: Any) -> dict[str, Any]:
     if get_origin(hint) is tuple:
         return {"type": "array"}
     return {"type": "object" if is_dataclass(hint) else _JSON[hint]}

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 import pytest
+from sdk_client import SdkClient, sdk_client, text_of_blocks
 from seeded_store import distractors, model, past, rows
-from wire import SdkClient, sdk_client, text_of_blocks
 
 from tools.remember import remember
 from tools.supersede import supersede

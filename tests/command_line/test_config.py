@@ -1,9 +1,7 @@
-"""Settings: where they come from, which one counts, and how a wrong one is refused."""
+"""Settings: where they come from, which source wins, and how an invalid one is refused."""
 
 from __future__ import annotations
 
-import re
-import runpy
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,18 +14,16 @@ import platformdirs
 import pytest
 
 from server.config.load import Config, load
-from server.config.reference import example
-from server.config.settings import CLASS_KEYS, KEYS
+from server.config.settings import KEYS
 from stilltrue.classes import DEFAULT_CLASSES, Classes
 from stilltrue.errors import BadConfig
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCS = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
-def nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A person with an empty home folder, so that nobody's own settings take part."""
+def empty_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty home folder, so that no settings of the machine take part."""
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -37,7 +33,7 @@ def nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def toml(tmp_path: Path) -> Callable[[str], Path]:
-    """Write a settings file."""
+    """A function that writes a settings file and returns its path."""
 
     def write(text: str) -> Path:
         path = tmp_path / "config.toml"
@@ -48,29 +44,29 @@ def toml(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def refusal(**given: Any) -> BadConfig:
-    """How these settings are refused."""
+    """The error with which these settings are refused."""
     with pytest.raises(BadConfig) as caught:
         load(**{"environ": {}, **given})
     assert "\n" not in str(caught.value)
     return caught.value
 
 
-def test_nothing_given_is_the_defaults() -> None:
-    """A start without file, variables and flags is a start at the defaults, with the default classes."""
+def test_without_settings_every_key_has_its_default() -> None:
+    """Without a file, variables and flags, the configuration is the default one, with the default classes."""
     assert load(environ={}) == Config()
     assert dict(load(environ={}).classes) == {klass.name: klass for klass in DEFAULT_CLASSES}
 
 
-def test_flags_win_over_variables_and_variables_over_the_file(toml: Callable[[str], Path]) -> None:
-    """Each source stands over the next, key by key."""
+def test_flags_override_variables_and_variables_override_the_file(toml: Callable[[str], Path]) -> None:
+    """The order applies to each key separately."""
     file = toml("[recall]\nbudget_tokens = 1\nmax_chains = 1\ncandidates = 1")
     environ = {"STILLTRUE_RECALL_BUDGET_TOKENS": "2", "STILLTRUE_RECALL_MAX_CHAINS": "2"}
     recall = load({"recall.budget_tokens": "3"}, environ, file).recall
     assert (recall.budget_tokens, recall.max_chains, recall.candidates) == (3, 2, 1)
 
 
-def test_the_file_is_that_of_the_flag_then_the_variable_then_the_user(tmp_path: Path, nobody: Path) -> None:
-    """`--config` wins over STILLTRUE_CONFIG, and that over the file in the user's folder; each alone is read."""
+def test_the_file_is_named_by_the_flag_or_the_variable_or_is_the_users_own(tmp_path: Path, empty_home: Path) -> None:
+    """`--config` wins over STILLTRUE_CONFIG, which wins over the file in the user's folder; only one is read."""
     usual = platformdirs.user_config_path("stilltrue", appauthor=False) / "config.toml"
     files = [tmp_path / "flag.toml", tmp_path / "variable.toml", usual]
     for workers, path in enumerate(files, 1):
@@ -82,8 +78,8 @@ def test_the_file_is_that_of_the_flag_then_the_variable_then_the_user(tmp_path: 
     assert [config.file for config in found] == files
 
 
-def test_every_key_can_be_given_in_all_three_ways(toml: Callable[[str], Path]) -> None:
-    """The same value of the same key, by file, variable and flag, is the same configuration."""
+def test_every_key_can_be_set_by_file_variable_and_flag(toml: Callable[[str], Path]) -> None:
+    """All three give the same configuration for the same value."""
     for key in KEYS:
         other = {bool: "false" if key.default else "true", int: "7", float: "1.0"}.get(key.check.kind)
         words = {"engine": "none", "log_level": "error", "zone": "Europe/Berlin", "confirm": "elicit"}
@@ -99,31 +95,31 @@ def test_every_key_can_be_given_in_all_three_ways(toml: Callable[[str], Path]) -
     ("given", "words"),
     [
         ("[recall]\nbudget = 5", ["section [recall]", "recall.budget;", "recall.budget_tokens"]),
-        ("[memory]\nbudget_tokens = 5", ["section [memory]", "nearest known one is recall.budget_tokens"]),
-        ("[recal]\nbudget_tokens = 5", ["[recal];", "nearest known one is [recall]"]),
-        ("budget_tokens = 5", ["above the sections", "nearest known one is recall.budget_tokens"]),
-        ("recall = 5", ["above the sections", "nearest known one is recall"]),
+        ("[memory]\nbudget_tokens = 5", ["section [memory]", "closest name is recall.budget_tokens"]),
+        ("[recal]\nbudget_tokens = 5", ["[recal];", "closest name is [recall]"]),
+        ("budget_tokens = 5", ["above the sections", "closest name is recall.budget_tokens"]),
+        ("recall = 5", ["above the sections", "closest name is recall"]),
         ("[classes.note]\nhalf_life = 5", ["section [classes.note]", "classes.note.half_life_days"]),
-        ('[memory]\ndefault_class = "alergy"', ["memory.default_class", "nearest known one is allergy"]),
-        ('["a\\nb"]\nx = 1', ["no setting [a b]", "known are [store]"]),
+        ('[memory]\ndefault_class = "alergy"', ["memory.default_class", "closest name is allergy"]),
+        ('["a\\nb"]\nx = 1', ["unknown setting [a b]", "the known names are [store]"]),
     ],
 )
-def test_an_unknown_name_in_the_file_is_refused_with_the_nearest(
+def test_an_unknown_name_in_the_file_is_refused_with_a_suggestion(
     toml: Callable[[str], Path], given: str, words: list[str]
 ) -> None:
-    """The message names the file, the section, the name and the nearest known one, in one line."""
+    """The message names the file, the section, the name and the closest known name, on one line."""
     message = refusal(file=toml(given)).message
     assert all(word in message for word in [str(toml(given)), *words])
 
 
-def test_an_unknown_variable_or_flag_is_refused_with_the_nearest() -> None:
-    """A misspelt variable is not passed over, and neither is a misspelt flag."""
+def test_an_unknown_variable_or_flag_is_refused_with_a_suggestion() -> None:
+    """A misspelt variable or flag is not ignored."""
     message = refusal(environ={"STILLTRUE_STORE_URL": "x"}).message
     assert message == (
-        "environment variable STILLTRUE_STORE_URL: there is no setting STILLTRUE_STORE_URL; "
-        "the nearest known one is STILLTRUE_STORE_URI."
+        "environment variable STILLTRUE_STORE_URL: unknown setting STILLTRUE_STORE_URL; "
+        "the closest name is STILLTRUE_STORE_URI."
     )
-    assert "flag store.url: there is no setting store.url; the nearest" in refusal(flags={"store.url": "x"}).message
+    assert "flag store.url: unknown setting store.url; the closest" in refusal(flags={"store.url": "x"}).message
 
 
 @pytest.mark.parametrize(
@@ -159,30 +155,28 @@ def test_an_unknown_variable_or_flag_is_refused_with_the_nearest() -> None:
         ("classes.note.cardinality", '"few"', "one of one, many, not 'few'"),
     ],
 )
-def test_a_value_that_a_key_cannot_have_is_refused(
-    toml: Callable[[str], Path], key: str, value: str, wanted: str
-) -> None:
-    """The message names the key, the place, what was wanted and what is there."""
+def test_an_invalid_value_is_refused(toml: Callable[[str], Path], key: str, value: str, wanted: str) -> None:
+    """The message names the key and its section, what was expected and what was found."""
     section, _, name = key.rpartition(".")
     message = refusal(file=toml(f"[{section}]\n{name} = {value}")).message
     assert f"section [{section}]: {key} has to be {wanted}" in message
 
 
 @pytest.mark.parametrize(("text", "meant"), [("yes", True), ("1", True), ("OFF", False), ("False", False)])
-def test_switches_are_read_from_the_usual_words(text: str, meant: bool) -> None:
-    """What people write for true and false in a variable is read; anything else is refused."""
+def test_a_switch_accepts_the_usual_words(text: str, meant: bool) -> None:
+    """The common words for true and false are accepted in a variable; anything else is refused."""
     assert load(environ={"STILLTRUE_EMBEDDING_ALLOW_DOWNLOAD": text}).embedding.allow_download is meant
     assert "true or false, not 'maybe'" in refusal(flags={"embedding.allow_download": "maybe"}).message
 
 
-def test_a_value_is_checked_where_another_wins_over_it(toml: Callable[[str], Path]) -> None:
-    """A wrong line in the file does not lie in wait behind a variable."""
+def test_a_value_is_checked_even_if_another_overrides_it(toml: Callable[[str], Path]) -> None:
+    """A mistake in the file is reported even while a variable hides it."""
     file = toml("[server]\nworkers = 0")
     assert "server.workers" in refusal(file=file, environ={"STILLTRUE_SERVER_WORKERS": "2"}).message
 
 
 def test_three_weights_of_zero_are_refused() -> None:
-    """A ranking needs something to rank by."""
+    """The ranking needs at least one weight above 0."""
     names = ["recall.weight_relevance", "recall.weight_recency", "recall.weight_importance"]
     assert f"{', '.join(names)} are all 0" in refusal(flags=dict.fromkeys(names, "0")).message
 
@@ -190,13 +184,13 @@ def test_three_weights_of_zero_are_refused() -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"[recall\n", "this is no TOML: Expected ']'"),
-        ("[store]\nuri = 'ä'".encode("latin-1"), "this is no UTF-8 text"),
+        (b"[recall\n", "not valid TOML: Expected ']'"),
+        ("[store]\nuri = 'ä'".encode("latin-1"), "not valid UTF-8"),
         (None, "there is no file"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes | None, words: str) -> None:
-    """A file that was named has to be there and to be TOML; it is never passed over."""
+    """A file that was named has to exist and be valid TOML; it is never ignored."""
     path = tmp_path / "mine.toml"
     if content is not None:
         path.write_bytes(content)
@@ -205,15 +199,15 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes | 
     assert "cannot be read" in refusal(file=tmp_path).message
 
 
-def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
-    """A file that an editor on Windows saved is read."""
+def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
+    """Editors on Windows begin a file with one."""
     path = tmp_path / "mine.toml"
     path.write_bytes(b"\xef\xbb\xbf[server]\r\nworkers = 2\r\n")
     assert load(environ={}, file=path).server.workers == 2
 
 
-def test_a_class_is_changed_key_by_key_or_added(toml: Callable[[str], Path]) -> None:
-    """A default class keeps what is not said; `inf` takes its half-life away; a new name is a new class."""
+def test_a_default_class_is_changed_key_by_key_and_a_new_one_is_added(toml: Callable[[str], Path]) -> None:
+    """Keys that are not set keep their value; `inf` removes the half-life; a new name adds a class."""
     file = toml(
         "[classes]\nnote.half_life_days = inf\nworking_context.half_life_days = 7\nmedication.requirement = true"
     )
@@ -225,46 +219,46 @@ def test_a_class_is_changed_key_by_key_or_added(toml: Callable[[str], Path]) -> 
 
 
 @pytest.mark.parametrize("name", ["Note", "my-class", '"a b"', "x" * 41, '""'])
-def test_a_class_with_an_odd_name_is_refused(toml: Callable[[str], Path], name: str) -> None:
-    """Class names are part of what agents write, so there is one way to write them."""
+def test_a_class_with_an_invalid_name_is_refused(toml: Callable[[str], Path], name: str) -> None:
+    """Agents write class names, so there is only one way to spell them."""
     assert "lower-case letters" in refusal(file=toml(f"[classes.{name}]\nrequirement = true")).message
 
 
-def test_a_class_that_is_no_table_is_refused(toml: Callable[[str], Path]) -> None:
-    """Neither the classes nor one class can be a plain value."""
-    assert "classes is no table" in refusal(file=toml("classes = 3")).message
-    assert "classes.note is no table" in refusal(file=toml("[classes]\nnote = 3")).message
+def test_a_class_that_is_not_a_table_is_refused(toml: Callable[[str], Path]) -> None:
+    """Neither `classes` nor a single class can be a plain value."""
+    assert "classes is not a table" in refusal(file=toml("classes = 3")).message
+    assert "classes.note is not a table" in refusal(file=toml("[classes]\nnote = 3")).message
 
 
-def test_the_store_lies_in_the_users_data_folder_unless_told(nobody: Path, tmp_path: Path) -> None:
-    """Empty is the data folder, "~" the home folder, and a relative path starts in the working folder."""
-    assert load(environ={}).store.folder().is_relative_to(nobody)
+def test_the_store_is_in_the_users_data_folder_by_default(empty_home: Path, tmp_path: Path) -> None:
+    """Empty means the data folder, "~" the home folder, and a relative path starts in the working folder."""
+    assert load(environ={}).store.folder().is_relative_to(empty_home)
     assert load(environ={}).store.folder().parts[-2:] == ("stilltrue", "local")
-    assert load({"store.uri": "~/mine"}, {}).store.folder() == nobody / "mine"
+    assert load({"store.uri": "~/mine"}, {}).store.folder() == empty_home / "mine"
     assert load({"store.uri": "mine"}, {}).store.folder() == tmp_path / "mine"
     assert load({"store.uri": "mine"}, {}).store.location() == str(tmp_path / "mine")
 
 
 @pytest.mark.parametrize("uri", ["s3://bucket", "s3://my.bucket-1/team/memory", "s3://bucket/x/", "db://memories"])
-def test_a_store_need_not_be_a_folder(uri: str) -> None:
-    """A uri is kept as it is but for a slash at its end; it is no path, and nothing of it is resolved."""
+def test_a_store_can_be_remote(uri: str) -> None:
+    """A URI is not a path: it is not resolved, and only loses its trailing slash."""
     store = load({"store.uri": uri}, {}).store
     assert (store.remote, store.location()) == (True, uri.rstrip("/"))
 
 
-def test_a_subject_is_kept_in_its_one_spelling() -> None:
-    """The default subject is the one that notes are stored under, however it was typed."""
+def test_the_default_subject_is_normalized() -> None:
+    """However it is typed, it becomes the spelling that notes are stored under."""
     assert load({"memory.default_subject": " Priya "}, {}).memory.default_subject == "priya"
 
 
-def test_the_zone_is_one_that_dates_take() -> None:
-    """UTC needs no database of zones; any other is looked up."""
+def test_the_zone_becomes_a_tzinfo() -> None:
+    """UTC works without a time zone database; any other zone is looked up."""
     assert load(environ={}).memory.tzinfo() is UTC
     assert str(load({"memory.zone": "Europe/Berlin"}, {}).memory.tzinfo()) == "Europe/Berlin"
 
 
-def test_the_configuration_cannot_be_changed() -> None:
-    """What a process was started with is what it runs with."""
+def test_the_configuration_is_immutable() -> None:
+    """A process keeps the settings it was started with."""
     config = load(environ={})
     with pytest.raises(FrozenInstanceError):
         config.recall.budget_tokens = 5  # type: ignore[misc]
@@ -272,35 +266,8 @@ def test_the_configuration_cannot_be_changed() -> None:
     assert not hasattr(config.recall, "__dict__")
 
 
-def test_the_example_file_shows_every_key_at_its_default(toml: Callable[[str], Path]) -> None:
-    """config.example.toml is what the table of keys says, and reading it changes nothing."""
-    committed = (ROOT / "config.example.toml").read_text(encoding="utf-8")
-    assert committed == example(), "run `make docs`"
-    assert load(environ={}, file=toml(committed)) == Config()
-    assert all(re.search(rf"^{key.name} = ", committed, re.MULTILINE) for key in KEYS)
-
-
-def test_every_key_is_documented() -> None:
-    """docs/configuration.md has each key with its variable, default and rule, as the table of keys says them."""
-    block = runpy.run_path(str(ROOT / "docs" / "build.py"))
-    assert block["block"](DOCS).strip() == block["reference"]().strip(), "run `make docs`"
-    assert all(f"| `{key.name}` | `{key.variable}` |" in DOCS for key in KEYS)
-    assert all(f"| `{key.name}` |" in DOCS for key in CLASS_KEYS)
-
-
-def test_what_the_docs_show_is_what_happens(toml: Callable[[str], Path]) -> None:
-    """The file in docs/configuration.md loads, and the messages are those that the mistakes bring."""
-    shown = re.findall(r"```(\w+)\n(.*?)```", DOCS, re.DOTALL)
-    config = load(environ={}, file=toml(dict(shown)["toml"]))
-    assert (config.memory.zone, config.classes["medication"].requirement) == ("Europe/Berlin", True)
-    unknown, wrong = dict(shown)["text"].splitlines()
-    refused = refusal(file=toml("[recall]\nbudget = 5")).message
-    assert unknown.split("config.toml")[1] == refused.split("config.toml")[1]
-    assert wrong == refusal(environ={"STILLTRUE_RECALL_MMR_LAMBDA": "nan"}).message
-
-
-def test_reading_the_settings_loads_nothing_heavy() -> None:
-    """Every start waits for this import, so it brings in no library but platformdirs."""
+def test_loading_the_settings_imports_nothing_heavy() -> None:
+    """Every start waits for this import, so platformdirs is the only library it uses."""
     code = (
         "import sys, server.config.load as c; c.load(environ={}); print(*{n.partition('.')[0] for n in sys.modules})"
     )

@@ -1,4 +1,4 @@
-"""`stilltrue demo` shows what it claims, on a real server, and fails when the product does."""
+"""`stilltrue demo` shows what it claims, on a real server, and fails if the product does."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def demo(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_demo_holds_both_stories_and_leaves_the_store_where_it_is_told(tmp_path: Path) -> None:
-    """Exit code 0, both verdicts HELD beside a plain memory that FAILED, and a store that `status` can read."""
+def test_the_demo_passes_both_scenarios_and_keeps_its_store_on_request(tmp_path: Path) -> None:
+    """The exit code is 0, both results are HELD beside a plain memory that FAILED, and `status` reads the store."""
     kept = tmp_path / "kept store"
     played = demo("--keep", str(kept))
     assert played.returncode == 0, played.stderr
@@ -46,7 +46,7 @@ def test_the_demo_holds_both_stories_and_leaves_the_store_where_it_is_told(tmp_p
 
 @pytest.mark.slow
 def test_the_demo_fails_when_the_requirement_is_not_delivered(tmp_path: Path) -> None:
-    """Its exit code is no decoration: with allergies as ordinary notes, the first story is lost."""
+    """If allergies are ordinary notes, the first scenario fails and the exit code is 1."""
     config = tmp_path / "config.toml"
     config.write_text("[classes.allergy]\nrequirement = false\n", encoding="utf-8")
     played = demo(STILLTRUE_CONFIG=str(config))
@@ -55,7 +55,7 @@ def test_the_demo_fails_when_the_requirement_is_not_delivered(tmp_path: Path) ->
 
 
 def test_a_hundred_notes_are_nearer_to_the_question_than_the_allergy() -> None:
-    """What the demo says of its own store: at least a hundred notes, and the allergy behind every one of them."""
+    """The demo claims at least a hundred notes, all of them more similar to the question than the allergy."""
     notes = demo_notes.LUNCH_NOTES
     assert len(notes) >= 100
     assert len(set(notes)) == len(notes)

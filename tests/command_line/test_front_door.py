@@ -1,4 +1,4 @@
-"""The front door: our own rooms are found, and stdout stays clean until the command runs."""
+"""The entry point finds our own packages and keeps stdout clean until the command runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ os.write(1, b"noise from native code\\n")
 subprocess.run([sys.executable, "-c", "print('noise from a child')"])
 sys.stdout.write("noise without a line end")
 
-def main(argv=None, parent=None):
+def main(argv=None, parent=None, quiet=None):
     import store, tools
     print("ours", *sys.argv[1:], flush=True)
     return 3
@@ -28,7 +28,7 @@ def main(argv=None, parent=None):
 
 @pytest.fixture(params=["wheel", "checkout"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A folder with the real front door and rooms that are noisy to load, laid out as in a wheel or a checkout."""
+    """The real entry point with packages that print while loading, laid out as in a wheel or a checkout."""
     site = tmp_path / "site"
     rooms = site / "stilltrue" / "rooms" if request.param == "wheel" else site
     (site / "stilltrue").mkdir(parents=True)
@@ -45,7 +45,7 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def decoy(tmp_path: Path) -> Path:
-    """A project that has its own `server.py`, `tools/` and `store/`, and a `platformdirs.py` beside them."""
+    """A project with its own `server.py`, `tools/`, `store/` and `platformdirs.py`."""
     decoy = tmp_path / "project"
     for name in ("server.py", "platformdirs.py", "tools/__init__.py", "store/__init__.py"):
         (decoy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -54,29 +54,29 @@ def decoy(tmp_path: Path) -> Path:
 
 
 def run(*command: str, cwd: Path, path: list[Path]) -> subprocess.CompletedProcess[str]:
-    """Run Python on these arguments, in that folder, with that PYTHONPATH."""
+    """Run Python with these arguments, working folder and PYTHONPATH."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
     env.pop("PYTHONSAFEPATH", None)
     return subprocess.run([sys.executable, *command], cwd=cwd, env=env, capture_output=True, text=True, timeout=60)
 
 
 def test_noise_while_loading_goes_to_stderr(site: Path, tmp_path: Path) -> None:
-    """What modules, native code and child processes say during the import never reaches the wire."""
+    """Output of modules, native code and child processes during the import never reaches stdout."""
     done = run("-m", "stilltrue", "serve", cwd=tmp_path, path=[site])
     assert (done.stdout, done.returncode) == ("ours serve\n", 3)
     assert done.stderr.count("noise") == 4
 
 
-def test_a_project_with_the_names_of_our_rooms_does_not_win(site: Path, decoy: Path) -> None:
-    """Neither the folder one stands in nor a PYTHONPATH that comes first puts another module in our place."""
+def test_a_project_with_the_names_of_our_packages_is_not_imported(site: Path, decoy: Path) -> None:
+    """Neither the working folder nor an earlier entry of PYTHONPATH replaces our modules."""
     call = "import sys; from stilltrue.__main__ import main; sys.exit(main())"
     for command in (["-m", "stilltrue"], ["-c", call]):
         done = run(*command, cwd=decoy, path=[decoy, site])
         assert (done.stdout, done.returncode) == ("ours\n", 3), done.stderr
 
 
-def test_the_folder_one_stands_in_is_not_searched(site: Path, decoy: Path) -> None:
-    """With `python -m`, a project's module does not stand in for a library of the same name either."""
+def test_the_working_folder_is_not_searched(site: Path, decoy: Path) -> None:
+    """With `python -m`, a project's module does not replace a library of the same name either."""
     cli = next(site.rglob("cli/main.py"))
     cli.write_text(f"import platformdirs\n{CLI}")
     done = run("-m", "stilltrue", cwd=decoy, path=[site])
@@ -87,14 +87,14 @@ def test_the_folder_one_stands_in_is_not_searched(site: Path, decoy: Path) -> No
     "start",
     ["import server", "import tools", "import sys, types; sys.modules['store'] = types.ModuleType('store')"],
 )
-def test_a_stranger_that_is_loaded_already_is_told(site: Path, tmp_path: Path, start: str) -> None:
-    """A module that took our name at start, before us, is named with its place; nothing runs half ours."""
-    stranger = tmp_path / "stranger"
-    (stranger / "tools").mkdir(parents=True)
-    (stranger / "tools" / "__init__.py").touch()
-    (stranger / "server.py").touch()
-    (stranger / "sitecustomize.py").write_text(start)
-    done = run("-m", "stilltrue", cwd=tmp_path, path=[stranger, site])
+def test_a_foreign_module_that_is_already_loaded_is_reported(site: Path, tmp_path: Path, start: str) -> None:
+    """A module that took one of our names at startup is reported with its location, and nothing runs."""
+    foreign = tmp_path / "foreign"
+    (foreign / "tools").mkdir(parents=True)
+    (foreign / "tools" / "__init__.py").touch()
+    (foreign / "server.py").touch()
+    (foreign / "sitecustomize.py").write_text(start)
+    done = run("-m", "stilltrue", cwd=tmp_path, path=[foreign, site])
     assert (done.stdout, done.returncode) == ("", 2)
     assert done.stderr.startswith("stilltrue: the module ")
     assert done.stderr.count("\n") == 1

@@ -14,9 +14,8 @@ from wire import ERAS, Wire, text_of, wire
 
 from server.config.load import load
 from server.protocol.arguments import ALIASES, COUNTS
-from server.protocol.dispatch import Dispatcher
-from server.protocol.tools import verbs
-from server.wiring import StoreRuntime
+from server.protocol.dispatch import Dispatcher, memory_tools
+from server.runtime import StoreRuntime
 
 
 @pytest.fixture(scope="module", params=ERAS)
@@ -137,10 +136,10 @@ class Broken(dict[str, Any]):
 
 def test_a_fault_of_ours_is_a_sentence_and_no_more(caplog: pytest.LogCaptureFixture) -> None:
     """The model reads whose fault it is and what to do; what went wrong in which place is in the log alone."""
-    (first, *_) = verbs(Dispatcher(StoreRuntime(load({}, environ={}), ephemeral=True)))
+    (first, *_) = memory_tools(Dispatcher(StoreRuntime(load({}, environ={}), ephemeral=True)))
     with pytest.raises(ToolError) as failed:
         anyio.run(first.run, Broken(), Context())
-    assert str(failed.value).startswith("remember failed through a fault of the memory server, not of your call.")
+    assert str(failed.value).startswith("remember failed: internal server error; your call was valid.")
     assert "/a/path/of/ours" not in str(failed.value)
     assert "/a/path/of/ours" in caplog.text
 

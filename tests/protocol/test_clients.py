@@ -1,8 +1,8 @@
-"""docs/clients.md: each snippet is read out of the page and started as it stands.
+"""docs/clients.md: each snippet is read from the page and run unchanged, except for what is not available here.
 
-What is not here is stood in for, and nothing else: `uvx stilltrue@VERSION`, which fetches the package from an index,
-by this interpreter's `-m stilltrue`; `claude mcp add ... --`, which stores the rest of its line, by that rest;
-`${workspaceFolder}` by the folder of the test, which is the working folder too.
+`uvx stilltrue@VERSION`, which downloads the package, is replaced by this interpreter's `-m stilltrue`;
+`claude mcp add ... --`, which stores the rest of the line, by that rest; and `${workspaceFolder}` by the working
+folder of the test.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from sdk_client import sdk_client
 from seeded_store import texts_in
-from wire import FRONT_DOOR, PATIENCE_S, ROOT, clean_env, sdk_client
+from wire import FRONT_DOOR, PATIENCE_S, ROOT, clean_env
 
 from stilltrue import __version__
 
@@ -30,7 +31,7 @@ FETCHED = ("uvx", f"stilltrue@{__version__}")
 
 @dataclass(frozen=True)
 class Start:
-    """What a client runs: a command, its arguments, and what it adds to the environment."""
+    """What a client runs: a command, its arguments, and additions to the environment."""
 
     command: str
     args: list[str]
@@ -38,7 +39,7 @@ class Start:
 
 
 def started(client: str, workspace: Path) -> Start:
-    """What the snippet of this client has it run, in this workspace."""
+    """What this client runs in this workspace, according to its snippet."""
     text = SNIPPETS[client]
     if client == "claude-code":
         words = shlex.split(text)
@@ -55,8 +56,8 @@ def started(client: str, workspace: Path) -> Start:
 
 
 @pytest.mark.parametrize("client", sorted(set(SNIPPETS) - {"python"}))
-def test_a_client_starts_the_server_as_its_snippet_says(client: str, tmp_path: Path) -> None:
-    """The tools are there, a note is stored, and the store lies where the snippet puts it."""
+def test_the_snippet_of_each_client_starts_the_server(client: str, tmp_path: Path) -> None:
+    """The tools are listed, a note is stored, and the store is where the snippet puts it."""
     start = started(client, tmp_path)
     assert (start.command, start.args[0]) == FETCHED
     with sdk_client(tmp_path, command=FRONT_DOOR, arguments=start.args[1:], env=start.env) as server:
@@ -68,8 +69,8 @@ def test_a_client_starts_the_server_as_its_snippet_says(client: str, tmp_path: P
     assert texts_in(own if "--store" in start.args else next(tmp_path.rglob("stilltrue/local"))) == [note["text"]]
 
 
-def test_the_python_client_runs(tmp_path: Path) -> None:
-    """The program ends well and prints the requirement, which its question did not mention."""
+def test_the_python_snippet_runs(tmp_path: Path) -> None:
+    """The program succeeds and prints the requirement, which its question did not mention."""
     program = SNIPPETS["python"].replace(
         f'command="uvx", args=["stilltrue@{__version__}", ', f"command={sys.executable!r}, args=['-m', 'stilltrue', "
     )
@@ -84,6 +85,6 @@ def test_the_python_client_runs(tmp_path: Path) -> None:
 
 
 def test_the_page_covers_the_clients_and_names_this_version() -> None:
-    """Nobody is left out, and no snippet asks for a version that is not this one."""
+    """Every supported client has a snippet, and every snippet names the current version."""
     assert set(SNIPPETS) == {"claude-desktop", "claude-code", "claude-code-project", "cursor", "vscode", "python"}
     assert set(re.findall(r"stilltrue@([\w.]+)", PAGE)) == {__version__}

@@ -252,8 +252,8 @@ def test_what_cannot_end_is_left_behind(tmp_path: Path) -> None:
             ["others than this machine call", "token create"],
         ),
         (["--port", "70000"], ["http.port has to be a whole number from 0 to 65535"]),
-        (["--set", "http.allowed_hosts=https://x"], ["names of hosts with commas"]),
-        (["--set", "http.allowed_origins=app.example"], ["origins with commas"]),
+        (["--set", "http.allowed_hosts=https://x"], ["host names separated by commas"]),
+        (["--set", "http.allowed_origins=app.example"], ["origins separated by commas"]),
     ],
 )
 def test_it_refuses_to_listen_where_it_must_not(tmp_path: Path, arguments: list[str], words: list[str]) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from http_server import Served, served, token_of
 from mcp.types import ResourceUpdatedNotification
+from sdk_client import SdkClient, text_of_blocks
 from test_confirmation import NUTS, User
-from wire import ONE_ERA_AND_LATER_BOTH, SOON_S, Era, SdkClient, text_of_blocks
+from wire import ONE_ERA_AND_LATER_BOTH, SOON_S, Era
 
 from tools.support.confirmation import UNCONFIRMED
 

@@ -1,4 +1,4 @@
-"""/healthz and /metrics: what they tell, and to whom."""
+"""/healthz and /metrics: what they return, and to whom."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, 
 
 
 def samples(text: str) -> dict[str, float]:
-    """The samples of a scrape by their names, after a check of every line."""
+    """The samples of a scrape by name; every line is checked."""
     assert text.endswith("\n")
     lines = [line for line in text.splitlines() if not line.startswith(("# HELP ", "# TYPE "))]
     assert not [line for line in lines if not LINE.fullmatch(line)]
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
 
-def test_calls_are_counted_by_verb_and_nothing_is_said_of_them(open_server: Served) -> None:
-    """Calls, errors and durations of each verb; no word of a note, no subject, no unknown name of a tool."""
+def test_calls_are_counted_by_tool_without_their_content(open_server: Served) -> None:
+    """Calls, errors and durations of each tool; no text, no subject, no unknown tool name."""
     caller = open_server.caller()
     before = samples(open_server.get("/metrics").text)
     caller.done("remember", text="Zebulon collects barometers.", subjects=["zebulon"])
@@ -47,17 +47,17 @@ def test_calls_are_counted_by_verb_and_nothing_is_said_of_them(open_server: Serv
     text = open_server.get("/metrics").text
     found = samples(text)
     assert not re.search("zebulon|barometer", text, re.IGNORECASE)
-    for verb, errors in {"remember": 0, "recall": 0, "revoke": 1, "unknown": 1}.items():
-        key = f'stilltrue_calls_total{{verb="{verb}"}}'
+    for tool, errors in {"remember": 0, "recall": 0, "revoke": 1, "unknown": 1}.items():
+        key = f'stilltrue_calls_total{{verb="{tool}"}}'
         assert found[key] - before.get(key, 0) == 1
-        assert found[f'stilltrue_errors_total{{verb="{verb}"}}'] == errors
-        assert found[f'stilltrue_call_seconds_count{{verb="{verb}"}}'] == found[key]
-        assert found[f'stilltrue_call_seconds_bucket{{verb="{verb}",le="+Inf"}}'] == found[key]
+        assert found[f'stilltrue_errors_total{{verb="{tool}"}}'] == errors
+        assert found[f'stilltrue_call_seconds_count{{verb="{tool}"}}'] == found[key]
+        assert found[f'stilltrue_call_seconds_bucket{{verb="{tool}",le="+Inf"}}'] == found[key]
     assert found["stilltrue_stores_open"] == 1
 
 
 def test_a_histogram_adds_up() -> None:
-    """Each bucket holds what took at most its bound, the last one all."""
+    """Each bucket counts the calls that took at most its bound; the last one counts all."""
     meter = Meter(frozenset({"recall"}), lambda: 0)
     for seconds in (0.001, 0.005, 0.2, 100.0):
         meter.count("recall", seconds, failed=False)
@@ -67,8 +67,8 @@ def test_a_histogram_adds_up() -> None:
     assert found['stilltrue_call_seconds_sum{verb="recall"}'] == pytest.approx(100.206)
 
 
-def test_the_format_is_what_prometheus_scrapes(open_server: Served) -> None:
-    """The content type names the version of the text format, and each metric is described before its samples."""
+def test_the_format_is_that_of_prometheus(open_server: Served) -> None:
+    """The content type names the version of the text format, and each metric has a TYPE line before its samples."""
     answer = open_server.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     described: set[str] = set()
@@ -79,14 +79,14 @@ def test_the_format_is_what_prometheus_scrapes(open_server: Served) -> None:
             assert re.sub(r"(_bucket|_sum|_count)?(\{.*)? .*", "", line) in described
 
 
-def test_health_is_told_to_everybody_and_is_nothing_else(guarded: tuple[Served, str]) -> None:
-    """Without a token, by any name of the host, and in two letters."""
+def test_health_is_public(guarded: tuple[Served, str]) -> None:
+    """It needs no token, accepts any host name, and answers just `ok`."""
     server, _ = guarded
     assert server.get("/healthz", Host="10.0.0.7").text == "ok\n"
 
 
-def test_metrics_are_for_this_machine_or_a_token(guarded: tuple[Served, str]) -> None:
-    """A proxy on this machine does not lend its nearness, a wrong token is none, and a page cannot rebind a name."""
+def test_metrics_require_this_machine_or_a_token(guarded: tuple[Served, str]) -> None:
+    """Requests through a local proxy, with a wrong token, or from a rebound host name are refused."""
     server, token = guarded
     assert server.get("/metrics").status_code == 200
     far = {"X_Forwarded_For": "203.0.113.9"}
@@ -97,8 +97,8 @@ def test_metrics_are_for_this_machine_or_a_token(guarded: tuple[Served, str]) ->
     assert server.get("/metrics", Origin="https://evil.example").status_code == 403
 
 
-def test_no_tenant_is_named(guarded: tuple[Served, str], tmp_path: Path) -> None:
-    """A tenant's token shows numbers of all, and no name of any."""
+def test_metrics_name_no_tenant(guarded: tuple[Served, str], tmp_path: Path) -> None:
+    """A tenant's token shows the totals of all tenants and no tenant's name."""
     server, token = guarded
     server.caller(token).done("remember", text="Tom has a parrot.")
     assert "acme" not in server.get("/metrics").text

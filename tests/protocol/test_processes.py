@@ -1,4 +1,4 @@
-"""Several server processes on one store, and the ends that nobody chooses: nothing acknowledged is lost."""
+"""Several server processes on one store, and processes that are killed: no acknowledged write is lost."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from sdk_client import sdk_client
 from seeded_store import texts_in
-from wire import Wire, sdk_client, wire
+from wire import Wire, wire
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PROCESSES, NOTES, AT_ONCE = 4, 250, 8
 KILLS = 20
 WORDS_ALONE = ("--set", "embedding.engine=none")
-"""The model plays no part in what is kept, and four of them would wait for one another on a small machine."""
+"""Durability does not depend on the model, and loading four of them is slow on a small machine."""
 
 
-def test_four_processes_lose_nothing(tmp_path: Path) -> None:
-    """4 servers, each with a client of its own that has several calls under way, write 250 notes each at once."""
+def test_four_processes_writing_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Four servers, each with one client and several concurrent calls, write 250 notes each at the same time."""
     together = threading.Barrier(PROCESSES)
 
     def write(process: int) -> list[str]:
@@ -45,15 +46,15 @@ def test_four_processes_lose_nothing(tmp_path: Path) -> None:
             assert f"{sent['query'].capitalize()}." in str(found.structured_content)
 
 
-def test_kills_in_mid_write_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    """20 times, on two lanes: a burst of writes, kill -9 after some answers. The store opens, and has them all."""
+def test_killing_a_server_in_mid_write_loses_no_acknowledged_write(tmp_path: Path) -> None:
+    """In each of 20 bursts of writes the server is killed after some answers. All acknowledged notes survive."""
 
     def lane(number: int) -> dict[str, str]:
-        chance, acknowledged = random.Random(number), {}
+        rng, acknowledged = random.Random(number), {}
         for turn in range(KILLS // 2):
             with wire(tmp_path / str(number), "--store", tmp_path / "store", *WORDS_ALONE) as client:
                 assert not client.call("constraints").get("isError"), client.stderr
-                acknowledged |= burst(client, f"{number}/{turn}", chance.randint(1, 12))
+                acknowledged |= burst(client, f"{number}/{turn}", rng.randint(1, 12))
         return acknowledged
 
     with ThreadPoolExecutor(2) as lanes:
@@ -68,7 +69,7 @@ def test_kills_in_mid_write_lose_nothing_that_was_acknowledged(tmp_path: Path) -
 
 
 def burst(client: Wire, turn: str, answers: int) -> dict[str, str]:
-    """Send 16 writes, some with cues, kill the server after so many answers, and return those: texts by their ids."""
+    """Send 16 writes, kill the server after some answers, and return the acknowledged texts by id."""
     sent, acknowledged = {}, {}
     for number in range(16):
         text = f"Parcel {number} of round {turn}."
@@ -77,7 +78,7 @@ def burst(client: Wire, turn: str, answers: int) -> dict[str, str]:
     messages = [client.read() for _ in range(answers)]
     client.process.kill()
     client.process.wait()
-    messages += client.unread()  # what was on its way to the client is acknowledged as well
+    messages += client.unread()  # answers already in the pipe count as acknowledged
     for message in messages:
         acknowledged[message["result"]["structuredContent"]["id"]] = sent[message["id"]]
     return acknowledged

@@ -1,4 +1,4 @@
-"""`server.era = "handshake"`: for clients that probe for the protocol of 2026-07-28 and then go on without it."""
+"""`server.era = "handshake"`: for clients that probe for protocol 2026-07-28 and then do not use it."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ HELLO = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": {"name"
 
 
 def probed(client: Wire) -> dict[str, object]:
-    """The reply to `server/discover`, as a client of both eras sends it first."""
+    """The reply to `server/discover`, which a client of both protocol versions sends first."""
     client.era = "modern"
     reply = client.reply(client.send("server/discover"))
     client.era = "handshake"
     return reply
 
 
-def test_with_both_eras_a_probe_decides(tmp_path: Path) -> None:
-    """By default a client that was answered in the newer protocol is held to it."""
+def test_by_default_a_probe_decides_the_protocol(tmp_path: Path) -> None:
+    """A client whose probe was answered in the newer protocol cannot go back to the handshake."""
     with wire(tmp_path, "--ephemeral", era="modern") as client:
         assert "result" in probed(client)
         assert client.reply(client.send("initialize", **HELLO))["error"]["code"] == -32022
 
 
-def test_with_the_handshake_alone_a_probe_is_refused_and_the_handshake_works(tmp_path: Path) -> None:
-    """The probe is told that there is no such method, and everything after it is as with any client."""
+def test_with_the_handshake_only_a_probe_is_refused_and_the_handshake_works(tmp_path: Path) -> None:
+    """The probe gets `method not found`; everything after it is as usual."""
     with wire(tmp_path, "--ephemeral", "--set", "server.era=handshake", era="modern") as client:
         assert probed(client)["error"]["code"] == -32601
         hello = client.ask("initialize", **HELLO)
@@ -37,8 +37,8 @@ def test_with_the_handshake_alone_a_probe_is_refused_and_the_handshake_works(tmp
         assert client.ended() == 0
 
 
-def test_with_the_handshake_alone_a_client_without_a_probe_sees_no_difference(tmp_path: Path) -> None:
-    """It starts, stores, and ends as it does by default."""
+def test_with_the_handshake_only_a_client_without_a_probe_sees_no_difference(tmp_path: Path) -> None:
+    """It starts, stores and ends as by default."""
     with wire(tmp_path, "--set", "server.era=handshake", "--set", "embedding.engine=none") as client:
         note = client.done("remember", text="Priya prefers tea.")["id"]
         assert note in str(client.done("recall", query="tea"))

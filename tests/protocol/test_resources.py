@@ -1,4 +1,4 @@
-"""What can be read and watched: requirements, chains, sessions, the state of the store."""
+"""Resources that can be read and watched: requirements, chains, sessions, the status of the store."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import anyio
 import pytest
 from http_server import PLACES, reached
 from mcp.shared.exceptions import MCPError
-from wire import ERAS, Era, SdkClient, Wire, text_of_blocks, wire
+from sdk_client import SdkClient, text_of_blocks
+from wire import ERAS, Era, Wire, wire
 
 from server.protocol.subscriptions import Watchers
 
 
 @pytest.fixture(scope="module", params=product(PLACES, ERAS), ids=" ".join)
 def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SdkClient]:
-    """One server at each place, in each era."""
+    """A server over each transport, with each protocol version."""
     with reached(*request.param, tmp_path_factory.mktemp("server")) as connected:
         yield connected
 
@@ -35,7 +36,7 @@ def data(client: SdkClient, uri: str) -> dict[str, Any]:
 
 
 def test_the_resources_are_listed(client: SdkClient) -> None:
-    """Those that always are there as resources, those that are named by something as templates."""
+    """Fixed URIs are listed as resources, URIs with a parameter as templates."""
     assert [str(each.uri) for each in client.portal.call(client.client.list_resources).resources] == [
         "memory://requirements/user",
         "memory://session",
@@ -51,36 +52,41 @@ def test_the_resources_are_listed(client: SdkClient) -> None:
 
 @pytest.mark.parametrize("subject", ["repo:api", "Tom & Priya", "a/b?c#d%", "../x"])
 def test_the_requirements_of_any_subject_can_be_read(client: SdkClient, subject: str) -> None:
-    """It is the answer of `constraints`, whatever characters the subject has."""
+    """The content is the answer of `constraints`, whatever characters the subject contains."""
     client.done("remember", text=f"Never delete {subject}.", klass="hard_preference", subjects=[subject])
-    said = content(client, f"memory://requirements/{quote(subject, safe='')}")
-    assert said == text_of_blocks(client.call("constraints", subjects=[subject]))
-    assert f"Never delete {subject}." in said
+    text = content(client, f"memory://requirements/{quote(subject, safe='')}")
+    assert text == text_of_blocks(client.call("constraints", subjects=[subject]))
+    assert f"Never delete {subject}." in text
 
 
 def test_a_chain_can_be_read_by_any_of_its_notes(client: SdkClient) -> None:
-    """What holds leads, its whole history follows, from whichever note it is entered."""
+    """What holds leads and its whole history follows, whichever of its notes the URI names."""
     old = client.done("remember", text="The port is 5432.")["id"]
     new = client.done("supersede", note_ids=[old], text="The port is 5433.", reason="it moved")["id"]
-    said = content(client, f"memory://chain/{old}")
-    assert said.startswith("* The port is 5433.")
-    assert "it moved" in said
-    assert content(client, f"memory://chain/{new}") == said
+    text = content(client, f"memory://chain/{old}")
+    assert text.startswith("* The port is 5433.")
+    assert "it moved" in text
+    assert content(client, f"memory://chain/{new}") == text
 
 
-def test_a_session_is_what_it_has_retrieved(client: SdkClient) -> None:
-    """Each delivered note with its counts, in the session that was named and in that of the connection."""
+def test_a_session_lists_what_it_has_retrieved(client: SdkClient) -> None:
+    """Each returned note with its counts, for a named session and for that of the connection."""
     note = client.done("remember", text="Tom keeps the key of locker 7.", subjects=["locker"])["id"]
     client.done("recall", query="locker 7 key", subjects=["locker"], session="planning")
     client.done("recall", query="locker 7 key", subjects=["locker"])
-    (told,) = data(client, "memory://session/planning")["notes"]
-    assert (told["id"], told["status"], told["retrieved_session"], told["retrieved_total"]) == (note, "current", 1, 2)
+    (retrieved,) = data(client, "memory://session/planning")["notes"]
+    assert [retrieved[name] for name in ("id", "status", "retrieved_session", "retrieved_total")] == [
+        note,
+        "current",
+        1,
+        2,
+    ]
     assert note in [each["id"] for each in data(client, "memory://session")["notes"]]
     assert data(client, "memory://session/unheard%20of")["notes"] == []
 
 
-def test_the_status_says_where_the_store_is_and_how_well(client: SdkClient) -> None:
-    """Place, schema, model, degradation and counts, as they are."""
+def test_the_status_shows_the_location_and_health_of_the_store(client: SdkClient) -> None:
+    """Location, model, problems, degradation and counts are current."""
     before = data(client, "memory://status")
     client.done("remember", text="One more.")
     after = data(client, "memory://status")
@@ -90,7 +96,7 @@ def test_the_status_says_where_the_store_is_and_how_well(client: SdkClient) -> N
 
 
 @pytest.mark.parametrize(
-    ("uri", "said"),
+    ("uri", "message"),
     [
         ("memory://nothing", "There is no resource memory://nothing."),
         ("memory://chain/", "There is no resource memory://chain/."),
@@ -100,14 +106,14 @@ def test_the_status_says_where_the_store_is_and_how_well(client: SdkClient) -> N
         ("memory://requirements/%20", "There is no resource"),
     ],
 )
-def test_what_is_not_there_is_told_in_a_sentence(client: SdkClient, uri: str, said: str) -> None:
-    """An error names what there is, or what is wrong with the id."""
-    with pytest.raises(MCPError, match=said.replace(".", r"\.")):
+def test_an_unknown_resource_is_refused_with_a_sentence(client: SdkClient, uri: str, message: str) -> None:
+    """The error says what is wrong with the URI or the id."""
+    with pytest.raises(MCPError, match=message.replace(".", r"\.")):
         content(client, uri)
 
 
-def test_a_session_comes_back_with_its_counts(tmp_path: Path) -> None:
-    """After a restart the session of the same name goes on counting where it stopped; the process's own does not."""
+def test_a_named_session_keeps_its_counts_across_restarts(tmp_path: Path) -> None:
+    """After a restart a session of the same name continues counting; the process's own session starts anew."""
     named = {"query": "locker 7 key", "session": "planning"}
     with wire(tmp_path, "--set", "embedding.engine=none", "--set", "recall.refresh_floor_s=0") as client:
         client.done("remember", text="Tom keeps the key of locker 7.")
@@ -116,14 +122,14 @@ def test_a_session_comes_back_with_its_counts(tmp_path: Path) -> None:
         client.close_stdin()
         assert client.ended() == 0
     with wire(tmp_path, "--set", "embedding.engine=none", "--set", "recall.refresh_floor_s=0") as client:
-        assert told_by(client, "memory://session/planning") == [(2, 2)]
-        assert told_by(client, "memory://session") == []
+        assert counts_in(client, "memory://session/planning") == [(2, 2)]
+        assert counts_in(client, "memory://session") == []
         assert client.done("recall", **named)["chains"][0]["retrieved_session"] == 2
-        assert told_by(client, "memory://session/planning") == [(3, 3)]
+        assert counts_in(client, "memory://session/planning") == [(3, 3)]
 
 
-def told_by(client: Wire, uri: str) -> list[tuple[int, int]]:
-    """The counts that the resource of a session holds."""
+def counts_in(client: Wire, uri: str) -> list[tuple[int, int]]:
+    """The counts in the resource of a session."""
     (only,) = client.ask("resources/read", uri=uri)["contents"]
     return [(each["retrieved_session"], each["retrieved_total"]) for each in json.loads(only["text"])["notes"]]
 
@@ -132,7 +138,7 @@ WATCHED = ("memory://requirements/repo:api", "memory://status", "memory://sessio
 
 
 def watch(client: Wire, *uris: str) -> None:
-    """Subscribe as the era has it, and return once the server has agreed."""
+    """Subscribe in the way of the protocol version, and return once the server has acknowledged it."""
     if client.era == "handshake":
         for uri in uris:
             client.ask("resources/subscribe", uri=uri)
@@ -142,7 +148,7 @@ def watch(client: Wire, *uris: str) -> None:
 
 
 def news(client: Wire, number: int) -> list[str]:
-    """The resources that are said to have changed until a call was answered, and another request after it."""
+    """The resources reported as changed until this call and one more request have been answered."""
     heard = []
     for wanted in (lambda: number, lambda: client.send("tools/list")):
         last = wanted()
@@ -154,12 +160,12 @@ def news(client: Wire, number: int) -> list[str]:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_who_watches_is_told_of_what_changed_and_of_nothing_else(tmp_path: Path, era: Era) -> None:
-    """A rule changes the requirements of its subjects and the status; a recall changes the session."""
+def test_watchers_are_notified_of_what_changed_and_nothing_else(tmp_path: Path, era: Era) -> None:
+    """A requirement changes the requirements of its subjects and the status; a recall changes the session."""
     with wire(tmp_path, "--ephemeral", "--set", "embedding.engine=none", era=era) as client:
         watch(client, *WATCHED)
-        rule = {"text": "Never force-push.", "klass": "hard_preference", "subjects": ["repo:api"]}
-        assert news(client, client.start_call("remember", **rule)) == list(WATCHED[:2])
+        requirement = {"text": "Never force-push.", "klass": "hard_preference", "subjects": ["repo:api"]}
+        assert news(client, client.start_call("remember", **requirement)) == list(WATCHED[:2])
         other = {"text": "Priya likes tea.", "subjects": ["priya"]}
         assert news(client, client.start_call("remember", **other)) == ["memory://status"]
         assert news(client, client.start_call("remember", **other)) == []
@@ -168,7 +174,7 @@ def test_who_watches_is_told_of_what_changed_and_of_nothing_else(tmp_path: Path,
 
 
 def test_a_subscription_of_the_handshake_can_be_ended(tmp_path: Path) -> None:
-    """After `resources/unsubscribe` nothing is told any more."""
+    """After `resources/unsubscribe` no notifications are sent."""
     with wire(tmp_path, "--ephemeral", "--set", "embedding.engine=none") as client:
         watch(client, "memory://status")
         client.ask("resources/unsubscribe", uri="memory://status")
@@ -176,8 +182,8 @@ def test_a_subscription_of_the_handshake_can_be_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_chain_is_watched_under_any_of_its_notes(tmp_path: Path, era: Era) -> None:
-    """Whoever watches an old note hears that it was replaced and that this was revoked."""
+def test_a_chain_can_be_watched_by_any_of_its_notes(tmp_path: Path, era: Era) -> None:
+    """Someone who watches an old note is notified when it is replaced."""
     with wire(tmp_path, "--ephemeral", "--set", "embedding.engine=none", era=era) as client:
         old = client.done("remember", text="The port is 5432.")["id"]
         watch(client, f"memory://chain/{old}")
@@ -185,16 +191,16 @@ def test_a_chain_is_watched_under_any_of_its_notes(tmp_path: Path, era: Era) -> 
         assert news(client, number) == [f"memory://chain/{old}"]
 
 
-def test_news_of_one_store_do_not_reach_who_watches_another() -> None:
-    """Two tenants of one server watch the same name, and each hears of its own store alone."""
-    place, heard = ["priya's"], []
-    watchers = Watchers(lambda: place[0])
+def test_changes_in_one_store_are_not_reported_to_watchers_of_another() -> None:
+    """Two tenants of one server watch the same URI, and each is notified of its own store only."""
+    location, heard = ["priya's"], []
+    watchers = Watchers(lambda: location[0])
     end = watchers.subscribe(heard.append)
-    place[0] = "tom's"
-    anyio.run(watchers.tell, ["memory://status"])
+    location[0] = "tom's"
+    anyio.run(watchers.notify, ["memory://status"])
     assert heard == []
-    place[0] = "priya's"
-    anyio.run(watchers.tell, ["memory://status"])
+    location[0] = "priya's"
+    anyio.run(watchers.notify, ["memory://status"])
     assert [event.uri for event in heard] == ["memory://status"]
     end()
     assert not watchers.any

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeEmbedder
+from sdk_client import sdk_client
 from seeded_store import texts_in
-from wire import ERAS, SOON_S, Era, Wire, sdk_client, text_of, until, wire
+from wire import ERAS, SOON_S, Era, Wire, text_of, until, wire
 
 from store.files import ProcessLock
 from store.open import open_store

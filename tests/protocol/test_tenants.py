@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,21 +15,20 @@ from http_server import Caller, Served, data_of, said, served, token_of
 from seeded_store import texts_in
 from wire import ERAS, HANDSHAKE, ONE_ERA_AND_LATER_BOTH, Era, wire
 
-from server.config.load import load
-from server.tenants import TenantStores
-from stilltrue.errors import StilltrueError
-
 SECRET = re.compile("zebulon|barometer|quartz", re.IGNORECASE)
-"""Words that only the notes of the victim have."""
+"""Words that occur only in the notes of the victim."""
 VAULT = "vault"
-"""The victim's name of a session, and its key of a request."""
-FACES = {"tools", "resources", "prompts", "completions"}
-"""What the server says that it can do. What is added to it has to be tried here as well."""
+"""The victim's session name and request id."""
+CAPABILITIES = {"tools", "resources", "prompts", "completions"}
+"""The capabilities the server declares. A new one needs tests here as well."""
 
 
 @dataclass
 class Two:
-    """A server with a victim, who has notes, an intruder with a token of another tenant, and one who said nothing."""
+    """A server with a victim that has notes, an intruder of another tenant, and two more tokens.
+
+    `second` is another token of the victim's tenant; `fresh` is of a third tenant.
+    """
 
     server: Served
     victim: Caller
@@ -38,11 +37,11 @@ class Two:
     fresh: Caller
     note: str
     retired: str
-    rule: str
+    requirement: str
 
     @property
     def ids(self) -> list[str]:
-        return [self.note, self.retired, self.rule]
+        return [self.note, self.retired, self.requirement]
 
 
 @pytest.fixture(scope="module", params=ONE_ERA_AND_LATER_BOTH)
@@ -53,20 +52,20 @@ def two(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         victim, intruder, second, fresh = (server.caller(token, era) for token in tokens)
         retired = victim.done("remember", text="Zebulon collects barometers.", subjects=["zebulon"])["id"]
         note = victim.done("supersede", note_ids=[retired], text="Zebulon collects quartz now.")["id"]
-        rule = victim.done(
+        requirement = victim.done(
             "remember", text="Zebulon must not touch quartz.", klass="allergy", subjects=["zebulon", "user"],
             attribute="vault-slot", request_id=VAULT,
         )["id"]  # fmt: skip
         victim.done("recall", query="what does Zebulon collect?", session=VAULT)
         intruder.done("remember", text="Tom has a parrot.", subjects=["tom"])
         fresh.done("remember", text="Tom has a parrot.", subjects=["tom"])
-        yield Two(server, victim, intruder, second, fresh, note, retired, rule)
+        yield Two(server, victim, intruder, second, fresh, note, retired, requirement)
 
 
 def arguments(two: Two, schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Calls of a tool that try to reach the victim by each argument that could name something of it.
+    """Arguments that try to reach the victim through everything that could name something of it.
 
-    Each argument alone, then all at once, so that none of them opens what another one closes.
+    First each argument alone, then all at once, in case one opens what another blocks.
     """
     harmless = {"text": "Tom has a cat.", "query": "what is collected?", "reason": "why not", "outcome": "helped"}
     names = ["acme", "local", "zebulon", "../../tenants/acme"]
@@ -91,27 +90,27 @@ def arguments(two: Two, schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def leaks(answer: object, asked: object) -> list[str]:
-    """The words of the victim in an answer, but for those that the question itself brought."""
+    """The victim's words in an answer, except those that were in the question."""
     own = {word.lower() for word in SECRET.findall(str(asked))}
     return [word for word in SECRET.findall(str(answer)) if word.lower() not in own]
 
 
 @pytest.mark.slow
 def test_no_tool_and_no_argument_reaches_another_tenant(two: Two) -> None:
-    """Every tool, by every argument: ids, subjects, sessions, names and paths of the victim bring nothing back."""
+    """Ids, subjects, sessions, names and paths of the victim return nothing, in any argument of any tool."""
     tools = {tool["name"]: tool["inputSchema"] for tool in two.intruder.reply("tools/list")["result"]["tools"]}
     assert len(tools) >= 7
     for name, schema in tools.items():
         for sent in arguments(two, schema):
             answer = two.intruder.call(name, **sent)
             assert not leaks(answer, sent), (name, sent)
-            said = answer.get("structuredContent", {})
-            # The key of a request is each tenant's own: under the victim's, the intruder's note is stored.
-            assert not {*two.ids} & {said.get("id"), *said.get("replaced", ())}, (name, sent)
+            data = answer.get("structuredContent", {})
+            # Request ids belong to a tenant: with the victim's, the intruder stores a note of its own.
+            assert not {*two.ids} & {data.get("id"), *data.get("replaced", ())}, (name, sent)
 
 
-def test_the_victim_is_as_it_was(two: Two) -> None:
-    """After all that, nothing of its notes is revoked, replaced or counted by anybody but itself."""
+def test_the_victims_notes_are_unchanged(two: Two) -> None:
+    """No other tenant can revoke, replace, rate or count them."""
     for each in two.ids:
         assert two.intruder.call("revoke", note_id=each, reason="mine")["isError"]
         assert two.intruder.call("reinstate", note_id=each)["isError"]
@@ -125,7 +124,7 @@ def test_the_victim_is_as_it_was(two: Two) -> None:
 
 
 def test_no_resource_and_no_prompt_reaches_another_tenant(two: Two) -> None:
-    """What lists, templates, prompts and completions there are, by every id, subject and name of the victim."""
+    """Lists, templates, prompts and completions return nothing for any id, subject or name of the victim."""
 
     def answered(method: str, **params: Any) -> dict[str, Any]:
         answer = said(two.fresh.post(method, params))
@@ -163,26 +162,26 @@ def test_no_resource_and_no_prompt_reaches_another_tenant(two: Two) -> None:
             answered(method, cursor=cursor)
 
 
-def test_no_greeting_tells_of_another_tenant(two: Two) -> None:
-    """What a client is told as it connects is of its own tenant; and no face is left out of these tests."""
+def test_the_instructions_contain_nothing_of_another_tenant(two: Two) -> None:
+    """A new connection gets its own tenant's requirements; and these tests cover every declared capability."""
     params = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}
     newcomer = Caller(two.fresh.http, two.fresh.era)
-    greeting = (
+    reply = (
         newcomer.reply("initialize", **params) if newcomer.era == "handshake" else newcomer.reply("server/discover")
     )
-    assert not SECRET.search(str(greeting))
-    assert set(greeting["result"]["capabilities"]) == FACES
+    assert not SECRET.search(str(reply))
+    assert set(reply["result"]["capabilities"]) == CAPABILITIES
 
 
 def test_two_tokens_of_a_tenant_share_its_notes(two: Two) -> None:
-    """A tenant is a store, not a token; the calls of another of its tokens are another session."""
+    """A tenant has one store for all its tokens, but each token is a session of its own."""
     chain = two.second.done("recall", query="what does Zebulon collect?")["chains"][0]
     assert chain["lead"][0]["id"] == two.note
     assert chain.get("retrieved_session", 0) == 0
 
 
-def test_a_store_lies_where_its_tenant_says(two: Two) -> None:
-    """Each in a folder by its name, beside that of stdio, with its own notes alone."""
+def test_each_tenant_has_its_own_folder(two: Two) -> None:
+    """The folder has the tenant's name and only its notes; the store of stdio is not created."""
     folder = data_of(two.server.home)
     assert sorted(each.name for each in (folder / "tenants").iterdir()) == ["acme", "globex", "initech"]
     assert "Zebulon collects quartz now." in texts_in(folder / "tenants" / "acme")
@@ -190,8 +189,8 @@ def test_a_store_lies_where_its_tenant_says(two: Two) -> None:
     assert not (folder / "local").exists()
 
 
-def test_the_session_of_another_is_not_found(tmp_path: Path) -> None:
-    """A session id of the handshake opens nothing with another token, be it of the same tenant."""
+def test_the_session_of_another_token_is_not_found(tmp_path: Path) -> None:
+    """A session id from the handshake is useless with any other token, even one of the same tenant."""
     mine, *others = (token_of(tmp_path, *each) for each in (("acme",), ("globex",), ("acme", "second")))
     with served(tmp_path) as server:
         victim = server.caller(mine)
@@ -203,8 +202,8 @@ def test_the_session_of_another_is_not_found(tmp_path: Path) -> None:
         assert victim.done("constraints") is not None
 
 
-def test_in_the_stateless_era_a_session_is_that_of_a_token(tmp_path: Path) -> None:
-    """Two clients with one token count together, those with another token of the same tenant for themselves."""
+def test_in_the_stateless_protocol_a_session_belongs_to_a_token(tmp_path: Path) -> None:
+    """Clients with the same token share retrieval counts; another token of the tenant has its own."""
     one, other = token_of(tmp_path, "acme"), token_of(tmp_path, "acme", "second")
     asked = {"query": "what does Priya drink?"}
 
@@ -218,8 +217,8 @@ def test_in_the_stateless_era_a_session_is_that_of_a_token(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_the_tenant_local_is_the_memory_of_stdio(tmp_path: Path, era: Era) -> None:
-    """With a token of `local` a client over HTTP and one on stdio have the same notes."""
+def test_the_tenant_local_shares_its_memory_with_stdio(tmp_path: Path, era: Era) -> None:
+    """A client over HTTP with a token of `local` and one on stdio see the same notes."""
     token = token_of(tmp_path, "local")
     with served(tmp_path) as server:
         note = server.caller(token, era).done("remember", text="Priya prefers tea.")["id"]
@@ -227,8 +226,8 @@ def test_the_tenant_local_is_the_memory_of_stdio(tmp_path: Path, era: Era) -> No
             assert note in str(client.done("recall", query="what does Priya drink?"))
 
 
-def test_tenants_at_once_stay_apart(tmp_path: Path) -> None:
-    """Eight tenants on two stores that are kept open, all at once: each finds its own notes, and no other's."""
+def test_concurrent_tenants_stay_separate(tmp_path: Path) -> None:
+    """Eight tenants call at once with a limit of two open stores; each finds its own notes and no others."""
     tokens = {name: token_of(tmp_path, name) for name in (f"t{number}" for number in range(8))}
     together = Barrier(8)
     with served(tmp_path, "--set", "http.open_stores=2") as server, ThreadPoolExecutor(8) as threads:
@@ -246,63 +245,3 @@ def test_tenants_at_once_stay_apart(tmp_path: Path) -> None:
     for name in tokens:
         stored = texts_in(data_of(tmp_path) / "tenants" / name)
         assert stored == [f"Box {number} is of {name}." for number in range(3)]
-
-
-class Calls:
-    """TenantStores over a folder, called by whoever is named; they are closed in the end."""
-
-    def __init__(self, folder: Path, most: int) -> None:
-        self.tenant = ""
-        flags = {"http.path": str(folder), "embedding.engine": "none", "store.uri": str(folder / "stdio")}
-        self.homes = TenantStores(load(flags, {}), lambda: self.tenant, most)
-
-    def by(self, tenant: str) -> Any:
-        self.tenant = tenant
-        return self.homes.use()
-
-
-@pytest.fixture
-def calls(tmp_path: Path) -> Iterator[Callable[[int], Calls]]:
-    made: list[Calls] = []
-
-    def make(most: int) -> Calls:
-        made.append(Calls(tmp_path, most))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.homes.close()
-
-
-def test_the_least_recently_used_store_is_closed(calls: Callable[[int], Calls]) -> None:
-    """Of three tenants and room for two, the one that called longest ago is closed, and opens again when it calls."""
-    of = calls(2)
-    kept = {}
-    for tenant in ("a", "b", "a", "c"):
-        with of.by(tenant) as context:
-            kept.setdefault(tenant, context)
-    assert of.homes.stores == 2
-    with of.by("a") as again:
-        assert again is kept["a"]
-    with of.by("b") as again:
-        assert again is not kept["b"]
-
-
-def test_a_store_in_use_is_not_closed(calls: Callable[[int], Calls]) -> None:
-    """While calls are under way there may be more stores than room; what is too many is closed as they end."""
-    of = calls(1)
-    with of.by("a") as first:
-        with of.by("b"):
-            assert of.homes.stores == 2
-        with of.by("a") as again:
-            assert again is first
-    assert of.homes.stores == 1
-
-
-@pytest.mark.parametrize("tenant", ["", ".", "..", "../acme", "a/b", "A", "a\\b", "a\0", "ä", "a" * 41, "acme\n"])
-def test_what_is_no_name_opens_nothing(calls: Callable[[int], Calls], tmp_path: Path, tenant: str) -> None:
-    """Whoever would hand such a name in, no folder is made of it."""
-    of = calls(2)
-    with pytest.raises(StilltrueError, match="tenant"), of.by(tenant):
-        pass
-    assert list(tmp_path.iterdir()) == []

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 from http_server import data_of, reply_of, served, stilltrue, token_of
-from test_stdio import until
-from wire import SOON_S
+from wire import SOON_S, until
 
 from server.http.tokens import Tokens
 from stilltrue.errors import BadConfig
@@ -29,8 +28,8 @@ def tokens(tmp_path: Path) -> Tokens:
     return Tokens(tmp_path / "tokens.json")
 
 
-def test_the_command_line_makes_lists_and_withdraws(tmp_path: Path) -> None:
-    """The token is shown once, on stdout alone; the list names it and cannot show it; withdrawn, it is gone."""
+def test_the_command_line_creates_lists_and_revokes_tokens(tmp_path: Path) -> None:
+    """The token is printed once, on stdout only; the list names it without showing it, until it is revoked."""
     made = stilltrue(tmp_path, "token", "create", "--tenant", "acme", "--name", "laptop")
     secret = made.stdout.removesuffix("\n")
     assert len(secret) == 46
@@ -38,12 +37,12 @@ def test_the_command_line_makes_lists_and_withdraws(tmp_path: Path) -> None:
     listed = stilltrue(tmp_path, "token", "list")
     assert listed.stdout.split("\t")[:2] == ["acme", "laptop"]
     assert secret not in listed.stdout
-    assert "withdrawn" in stilltrue(tmp_path, "token", "revoke", "--tenant", "acme").stdout
+    assert "has been revoked" in stilltrue(tmp_path, "token", "revoke", "--tenant", "acme").stdout
     assert stilltrue(tmp_path, "token", "list").stdout == ""
 
 
-def test_a_token_without_words_is_that_of_stdio(tmp_path: Path) -> None:
-    """Unless told otherwise a token opens the memory that stdio has too."""
+def test_a_token_without_a_tenant_opens_the_memory_of_stdio(tmp_path: Path) -> None:
+    """Without `--tenant` a token is for the tenant `local`, whose store stdio uses."""
     assert stilltrue(tmp_path, "token", "create").returncode == 0
     assert stilltrue(tmp_path, "token", "list").stdout.startswith("local\tdefault\t")
 
@@ -54,7 +53,7 @@ def test_a_token_without_words_is_that_of_stdio(tmp_path: Path) -> None:
         (["create", "--tenant", "Acme"], "lower-case letters"),
         (["create", "--tenant", "../acme"], "lower-case letters"),
         (["create", "--tenant", "a/b"], "lower-case letters"),
-        (["create", "--tenant=-a"], "the first of them a letter or digit"),
+        (["create", "--tenant=-a"], "beginning with a letter or digit"),
         (["create", "--tenant", "a" * 41], "1 to 40"),
         (["create", "--tenant", "acme\n"], "lower-case letters"),
         (["create", "--name", "a\nb"], "text of 1 to 200 characters"),
@@ -62,16 +61,16 @@ def test_a_token_without_words_is_that_of_stdio(tmp_path: Path) -> None:
         (["revoke", "--name", "phone"], "no token called 'phone'"),
     ],
 )
-def test_a_wrong_name_is_refused(tmp_path: Path, arguments: list[str], words: str) -> None:
-    """Exit code 2 and a sentence, and no file is made of it."""
+def test_an_invalid_name_is_refused(tmp_path: Path, arguments: list[str], words: str) -> None:
+    """The exit code is 2, stderr has a sentence, and no file is created."""
     refused = stilltrue(tmp_path, "token", *arguments)
     assert refused.returncode == 2
     assert words in refused.stderr
     assert not (data_of(tmp_path) / "tokens.json").exists()
 
 
-def test_the_file_holds_hashes_and_is_its_owners_alone(tokens: Tokens) -> None:
-    """Nothing of a token is in the file but the SHA-256 of all of it, and nobody else may read even that."""
+def test_the_file_holds_only_hashes_and_only_its_owner_can_read_it(tokens: Tokens) -> None:
+    """The file has the SHA-256 of a token and no part of the token, and its mode is 0600."""
     os.umask(0)
     secret = tokens.create("acme", "laptop", NOW)
     text = tokens.path.read_text()
@@ -82,8 +81,8 @@ def test_the_file_holds_hashes_and_is_its_owners_alone(tokens: Tokens) -> None:
     assert sorted(each.name for each in tokens.path.parent.iterdir()) <= ["tokens.json", "tokens.lock"]
 
 
-def test_a_token_is_matched_whole(tokens: Tokens) -> None:
-    """Neither a part, nor another spelling, nor its hash, nor nothing is let in."""
+def test_only_the_exact_token_matches(tokens: Tokens) -> None:
+    """A part of it, another spelling, its hash, its id and the empty string are refused."""
     secret = tokens.create("acme", "laptop", NOW)
     found = tokens.match(secret)
     assert found
@@ -92,8 +91,8 @@ def test_a_token_is_matched_whole(tokens: Tokens) -> None:
     assert not [each for each in wrong if tokens.match(each)]
 
 
-def test_every_hash_is_compared(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which token it is, and whether it is one, does not show in how much is compared."""
+def test_a_token_is_compared_with_every_hash(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of comparisons does not reveal whether or which token matched."""
     secrets = [tokens.create("acme", str(number), NOW) for number in range(5)]
     compared: list[tuple[str, str]] = []
     compare = hmac.compare_digest
@@ -103,19 +102,19 @@ def test_every_hash_is_compared(tokens: Tokens, monkeypatch: pytest.MonkeyPatch)
     for secret in (secrets[0], secrets[4], "wrong"):
         tokens.match(secret)
         assert len(compared) == 5
-        assert len({kept for kept, _ in compared}) == 5
+        assert len({stored for stored, _ in compared}) == 5
         compared.clear()
 
 
-def test_many_at_once_are_all_kept(tokens: Tokens) -> None:
-    """Processes that make tokens at the same time do not write over each other."""
+def test_tokens_created_at_the_same_time_are_all_kept(tokens: Tokens) -> None:
+    """Concurrent processes do not overwrite each other's tokens."""
     with ThreadPoolExecutor(8) as threads:
         made = list(threads.map(lambda number: Tokens(tokens.path).create("acme", str(number), NOW), range(24)))
     assert {token.name for token in map(tokens.match, made) if token} == {str(number) for number in range(24)}
 
 
-def test_a_name_is_given_once_and_withdrawn_exactly(tokens: Tokens) -> None:
-    """A second token of one name is refused; of two, one has to be named; another tenant's is not touched."""
+def test_a_name_is_unique_within_a_tenant_and_revoked_alone(tokens: Tokens) -> None:
+    """A duplicate name is refused; revoking one of two requires its name and affects no other tenant."""
     tokens.create("acme", "laptop", NOW)
     phone, other = tokens.create("acme", "phone", NOW), tokens.create("globex", "laptop", NOW)
     with pytest.raises(BadConfig, match="has a token called 'laptop'"):
@@ -128,8 +127,8 @@ def test_a_name_is_given_once_and_withdrawn_exactly(tokens: Tokens) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 2, "tokens": []}', '{"version": 1, "tokens": [{}]}'])
-def test_a_damaged_file_lets_nobody_in(tokens: Tokens, text: str) -> None:
-    """It is told with its path, and neither an old token nor a new one is made of it."""
+def test_a_damaged_file_admits_no_token(tokens: Tokens, text: str) -> None:
+    """The error names its path; existing tokens are refused and no new one is created."""
     secret = tokens.create("acme", "laptop", NOW)
     assert tokens.match(secret)
     tokens.path.write_text(text)
@@ -139,18 +138,18 @@ def test_a_damaged_file_lets_nobody_in(tokens: Tokens, text: str) -> None:
     assert tokens.path.read_text() == text
 
 
-def test_a_tenant_that_is_a_path_is_not_read(tokens: Tokens) -> None:
-    """Also a file that was edited by hand cannot name a folder elsewhere."""
+def test_a_tenant_that_is_a_path_is_refused(tokens: Tokens) -> None:
+    """Even a file edited by hand cannot point to a folder elsewhere."""
     secret = tokens.create("acme", "laptop", NOW)
     tokens.path.write_text(tokens.path.read_text().replace("acme", "../local"))
     assert tokens.match(secret) is None
 
 
-def test_withdrawing_works_without_a_restart(tmp_path: Path) -> None:
-    """The next call of that token is 401, its open stream ends, and the other token goes on, as does one made now."""
-    gone, kept = token_of(tmp_path, "acme", "gone"), token_of(tmp_path, "acme", "kept")
+def test_revoking_takes_effect_without_a_restart(tmp_path: Path) -> None:
+    """The token's next call gets 401 and its open stream ends; other tokens, old and new, keep working."""
+    revoked, valid = token_of(tmp_path, "acme", "gone"), token_of(tmp_path, "acme", "kept")
     with served(tmp_path) as server, ThreadPoolExecutor(1) as threads:
-        caller, other = server.caller(gone), server.caller(kept)
+        caller, other = server.caller(revoked), server.caller(valid)
         listening = threading.Event()
 
         def listen() -> None:
@@ -169,8 +168,8 @@ def test_withdrawing_works_without_a_restart(tmp_path: Path) -> None:
         assert server.caller(token_of(tmp_path, "acme", "new")).call("constraints")
 
 
-def test_with_all_withdrawn_it_does_not_open_up(tmp_path: Path) -> None:
-    """A server that asked for tokens goes on asking, and the next start is refused rather than open."""
+def test_revoking_the_last_token_does_not_open_the_server(tmp_path: Path) -> None:
+    """A running server still requires a token, and the next start is refused."""
     token_of(tmp_path, "acme")
     with served(tmp_path) as server:
         stilltrue(tmp_path, "token", "revoke", "--tenant", "acme")

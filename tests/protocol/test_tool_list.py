@@ -1,4 +1,4 @@
-"""What `tools/list` sends: seven tools that every client can read, in few tokens."""
+"""The result of `tools/list`: seven tools that every client can read, in few tokens."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 
 import jsonschema
 import pytest
-from in_process import inside
+from in_process import in_process_client
 from wire import ERAS, Era, wire
 
 from bench.startup import list_tokens
 from tools.support.results import ANSWERS
 
 TOOLS = ["remember", "supersede", "revoke", "reinstate", "recall", "constraints", "feedback"]
-MOST_TOKENS = 1_900
+TOKEN_LIMIT = 1_900
 
-BREAKS = {  # what a client cannot read, and one of those that break over it
-    "$ref": "Copilot drops what it points to",
+BREAKS = {  # what some client cannot read, and which
+    "$ref": "Copilot drops the target",
     "$defs": "Copilot drops them",
     "$schema": "Gemini",
     "$dynamicRef": "VS Code",
@@ -36,32 +36,32 @@ BREAKS = {  # what a client cannot read, and one of those that break over it
     "additionalProperties": "Gemini",
     "patternProperties": "Gemini",
     "format": "Gemini",
-    "title": "nobody, and it costs tokens",
+    "title": "no client, but it costs tokens",
     "nullable": "Anthropic",
 }
 FLAT = {"string", "number", "integer", "boolean", "array"}
-LONGEST_NAME = 24
+NAME_LIMIT = 24
 
 
 def complaints(tool: dict[str, Any]) -> Iterator[str]:
-    """What some client could not read in a tool."""
-    if not re.fullmatch(rf"[a-z_]{{1,{LONGEST_NAME}}}", tool["name"]):
+    """What some client could not read in this tool."""
+    if not re.fullmatch(rf"[a-z_]{{1,{NAME_LIMIT}}}", tool["name"]):
         yield f"the name {tool['name']}"
     schema = tool["inputSchema"]
     if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
-        yield "the arguments are no object with properties"
+        yield "the arguments are not an object with properties"
         return
     if unknown := set(schema) - {"type", "properties", "required"}:
-        yield f"beside the properties: {', '.join(sorted(unknown))}"
+        yield f"unexpected beside properties: {', '.join(sorted(unknown))}"
     for name, argument in schema["properties"].items():
-        yield from (f"{name}: {said}" for said in _of_argument(argument))
+        yield from (f"{name}: {problem}" for problem in _of_argument(argument))
     yield from (f"{name} is required and has a default" for name in schema.get("required", ())
                 if "default" in schema["properties"].get(name, {"default": None}))  # fmt: skip
 
 
 def _of_argument(argument: Any) -> Iterator[str]:
     if not isinstance(argument, dict):
-        yield f"{argument!r} is no schema"
+        yield f"{argument!r} is not a schema"
         return
     yield from (f"{word} breaks {whom}" for word, whom in BREAKS.items() if word in argument)
     if str(argument.get("type")) not in FLAT:
@@ -69,16 +69,16 @@ def _of_argument(argument: Any) -> Iterator[str]:
     if argument.get("type") == "array" and argument.get("items") != {"type": "string"}:
         yield f"a list of {argument.get('items')!r}"
     if "enum" in argument and not all(isinstance(each, str) for each in argument["enum"]):
-        yield "a choice that is no text"
+        yield "an enum value that is not a string"
     if "default" in argument and argument["default"] is None:
-        yield "null as the default"
+        yield "a default of null"
 
 
 def complaints_of_output(tool: dict[str, Any]) -> Iterator[str]:
-    """What some client could not read in the schema of a tool's answer."""
+    """What some client could not read in this tool's output schema."""
     schema = tool["outputSchema"]
     if unknown := set(schema) - {"type", "properties"}:
-        yield f"beside the properties: {', '.join(sorted(unknown))}"
+        yield f"unexpected beside properties: {', '.join(sorted(unknown))}"
     if schema["type"] != "object":
         yield f"an answer of type {schema['type']}"
     for name, field in schema["properties"].items():
@@ -88,30 +88,30 @@ def complaints_of_output(tool: dict[str, Any]) -> Iterator[str]:
 
 @pytest.fixture(scope="module", params=ERAS)
 def listed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """The tools as they are sent, in each era."""
+    """The tools as sent with each protocol version."""
     with wire(tmp_path_factory.mktemp("server"), "--ephemeral", era=request.param) as client:
         return list(client.ask("tools/list")["tools"])
 
 
 def test_seven_tools_are_listed(listed: list[dict[str, Any]]) -> None:
-    """The seven verbs, in the order in which they are thought of, each with a title and hints."""
+    """In a fixed order, each with a title, a description and hints."""
     assert [tool["name"] for tool in listed] == TOOLS
     assert all(tool["title"] and tool["description"] and "readOnlyHint" in tool["annotations"] for tool in listed)
 
 
 def test_every_client_can_read_the_schemas(listed: list[dict[str, Any]]) -> None:
-    """All arguments are flat: no references, no unions, nothing that a known client chokes on."""
+    """Arguments are flat: no references, no unions, nothing that a known client fails on."""
     assert {tool["name"]: found for tool in listed if (found := list(complaints(tool)))} == {}
 
 
-def test_every_argument_is_explained(listed: list[dict[str, Any]]) -> None:
-    """An argument says what it is for, in its description."""
+def test_every_argument_has_a_description(listed: list[dict[str, Any]]) -> None:
+    """A model has nothing else to learn its purpose from."""
     arguments = [(tool["name"], *each) for tool in listed for each in tool["inputSchema"]["properties"].items()]
     assert [(tool, name) for tool, name, argument in arguments if not argument.get("description")] == []
 
 
-def test_every_answer_has_a_schema_of_one_level(listed: list[dict[str, Any]]) -> None:
-    """Each field of an answer is there with its type, and nothing below it that a client could fail to resolve."""
+def test_every_answer_has_a_flat_schema(listed: list[dict[str, Any]]) -> None:
+    """The output schema lists each field with its type, and nothing nested that a client could fail to resolve."""
     assert {tool["name"]: found for tool in listed if (found := list(complaints_of_output(tool)))} == {}
     for tool in listed:
         fields = {each.name for each in dataclasses.fields(ANSWERS[tool["name"]])}
@@ -119,22 +119,22 @@ def test_every_answer_has_a_schema_of_one_level(listed: list[dict[str, Any]]) ->
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_without_structured_content_there_is_no_schema_of_it(tmp_path: Path, era: Era) -> None:
-    """A client that was promised structured content and gets none would refuse the answer."""
+def test_without_structured_content_no_output_schema_is_published(tmp_path: Path, era: Era) -> None:
+    """A client would reject an answer that lacks the structured content its schema promises."""
     with wire(tmp_path, "--ephemeral", "--set", "server.structured=false", era=era) as client:
         assert [tool for tool in client.ask("tools/list")["tools"] if "outputSchema" in tool] == []
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_what_is_sent_is_valid_by_the_schema(era: Era) -> None:
-    """The SDK's client holds each answer to the schema that was published, full, empty and repeated ones alike."""
-    with inside(era) as client:
+def test_answers_match_their_published_schema(era: Era) -> None:
+    """Full, empty and repeated answers validate, both strictly here and in the SDK's client."""
+    with in_process_client(era) as client:
         assert client.tools() == TOOLS
         schemas = {each.name: each.output_schema for each in client.portal.call(client.client.list_tools).tools}
-        rule = {"text": "Never force-push.", "klass": "hard_preference"}
-        note = client.done("remember", **rule)["id"]
+        requirement = {"text": "Never force-push.", "klass": "hard_preference"}
+        note = client.done("remember", **requirement)["id"]
         calls: list[tuple[str, dict[str, Any]]] = [
-            ("remember", rule),
+            ("remember", requirement),
             ("supersede", {"note_ids": [note], "text": "Never force-push to main."}),
             ("revoke", {"note_id": note, "reason": "a joke"}),
             ("reinstate", {"note_id": note}),
@@ -148,13 +148,13 @@ def test_what_is_sent_is_valid_by_the_schema(era: Era) -> None:
             jsonschema.validate(client.done(tool, **arguments), strict)
 
 
-def test_the_list_costs_few_tokens(listed: list[dict[str, Any]]) -> None:
-    """The whole list, as it is sent, stays under 1,900 tokens: every conversation pays for it."""
-    assert list_tokens(listed) < MOST_TOKENS
+def test_the_list_stays_within_its_token_limit(listed: list[dict[str, Any]]) -> None:
+    """Every conversation pays for the list, so it stays under 1,900 tokens."""
+    assert list_tokens(listed) < TOKEN_LIMIT
 
 
-def test_what_only_reads_says_so(listed: list[dict[str, Any]]) -> None:
-    """A client may run the two that read without asking, and asks before the two that retire."""
+def test_hints_mark_the_tools_that_read_and_that_retire(listed: list[dict[str, Any]]) -> None:
+    """Clients may run read-only tools without asking, and ask before destructive ones."""
     hints = {tool["name"]: tool["annotations"] for tool in listed}
     assert {name for name, hint in hints.items() if hint["readOnlyHint"]} == {"recall", "constraints"}
     assert {name for name, hint in hints.items() if hint.get("destructiveHint")} == {"supersede", "revoke"}
@@ -178,6 +178,6 @@ def test_what_only_reads_says_so(listed: list[dict[str, Any]]) -> None:
         True,
     ],
 )
-def test_a_breach_is_seen(argument: Any) -> None:
-    """The lint complains of each construct that it is there for, so that its silence means something."""
+def test_the_lint_finds_each_unreadable_construct(argument: Any) -> None:
+    """Otherwise its silence would prove nothing."""
     assert list(complaints({"name": "recall", "inputSchema": {"type": "object", "properties": {"x": argument}}}))

@@ -15,21 +15,11 @@ from typing import Any
 
 import httpx2
 from anyio.from_thread import start_blocking_portal
-from in_process import inside
+from in_process import in_process_client
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from wire import (
-    FRONT_DOOR,
-    HANDSHAKE,
-    MODERN,
-    MODERN_META,
-    PATIENCE_S,
-    SOON_S,
-    Era,
-    SdkClient,
-    clean_env,
-    text_of,
-)
+from sdk_client import SdkClient
+from wire import FRONT_DOOR, HANDSHAKE, MODERN, MODERN_META, PATIENCE_S, SOON_S, Era, clean_env, text_of
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 PLACES = ("inside", "over HTTP")
@@ -186,7 +176,7 @@ def served(home: Path, *arguments: str | Path) -> Iterator[Served]:
 def reached(place: str, era: Era, home: Path) -> Iterator[SdkClient]:
     """The SDK's client of a fresh server without a disk, at one of PLACES."""
     if place == "inside":
-        with inside(era) as client:
+        with in_process_client(era) as client:
             yield client
     else:
         with served(home, "--ephemeral") as server, server.sdk(era=era) as client:

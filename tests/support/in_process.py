@@ -1,4 +1,4 @@
-"""The server in the process of the test, for what does not depend on pipes, with the SDK's client and no disk."""
+"""A server in the process of the test, in memory, with the SDK's client; for tests that do not depend on pipes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 
 from anyio.from_thread import start_blocking_portal
 from mcp import Client
-from wire import MODERN, PATIENCE_S, Era, SdkClient
+from sdk_client import SdkClient
+from wire import MODERN, PATIENCE_S, Era
 
 from server.config.load import load
 from server.protocol.app import build
-from server.wiring import StoreRuntime
+from server.runtime import StoreRuntime
 
 
 @contextmanager
-def inside(era: Era, *, elicit: Any = None, **settings: str) -> Iterator[SdkClient]:
-    """A client of a fresh server. `elicit` answers its questions; `settings` are keys with "__" in place of dots."""
+def in_process_client(era: Era, *, elicit: Any = None, **settings: str) -> Iterator[SdkClient]:
+    """A client of a new server. `elicit` answers its questions; `settings` are keys with "__" for the dots."""
     flags = {"embedding.engine": "none"} | {name.replace("__", "."): value for name, value in settings.items()}
     app = build(StoreRuntime(load(flags, environ={}), ephemeral=True))
     mode = "legacy" if era == "handshake" else MODERN

@@ -1,4 +1,4 @@
-"""Fills a store with a past before a server opens it: through the verbs, on a clock that the test sets."""
+"""Fills a store with past notes before a server opens it, through the tools and on a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DATA = Path(__file__).resolve().parents[2] / "bench" / "data"
 
 
 class Loaded:
-    """The real model, as a context is given it."""
+    """The real model in the form that ToolContext takes."""
 
     problem = None
 
@@ -36,7 +36,7 @@ class Loaded:
 
 
 class Past:
-    """A store before its server: `context` for the verbs, `go` for the moment at which they are called."""
+    """A store before its server starts: `context` is for the tools, `go` sets the time at which they are called."""
 
     def __init__(self, folder: Path) -> None:
         self.now = datetime.now(UTC)
@@ -51,12 +51,12 @@ class Past:
         )
 
     def go(self, days_ago: float) -> ToolContext:
-        """The context, so many days ago. Time only goes forward: call it with ever smaller numbers."""
+        """The context as of some days ago. Time only moves forward, so each call needs a smaller number."""
         self._moment = self.now - timedelta(days=days_ago)
         return self.context
 
     def fill(self, texts: Sequence[str], subjects: Sequence[str], days: float) -> None:
-        """One note for each text, spread evenly over the last `days` days, in one append. Subjects take turns."""
+        """Append a note for each text, spread evenly over the last `days` days, with the subjects in rotation."""
         notes = []
         for number, text in enumerate(texts):
             stamp = self.go(days * (1 - number / len(texts))).stamp(None)
@@ -66,7 +66,7 @@ class Past:
 
 @contextmanager
 def past(folder: Path) -> Iterator[Past]:
-    """A past for the store in this folder, written and closed at the end."""
+    """The past of the store in this folder; the store is closed at the end."""
     seeded = Past(folder)
     try:
         yield seeded
@@ -80,12 +80,12 @@ def model() -> Embedder:
 
 
 def rows(name: str) -> list[dict[str, Any]]:
-    """The rows of one of the benchmarks' files."""
+    """The rows of a benchmark's data file."""
     return [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def distractors(number: int) -> list[str]:
-    """So many different statements about eating out, work and travel: first as they were written, then dated."""
+    """This many distinct statements about eating out, work and travel; after the first round they carry a date."""
     plain = [each["text"] for row in rows("requirements") for each in row["distractors"] if not row["control"]]
     plain += [each["text"] for each in rows("fillers")]
     rounds: Iterator[Callable[[str], str]] = (
@@ -96,7 +96,7 @@ def distractors(number: int) -> list[str]:
 
 
 def texts_in(folder: Path) -> list[str]:
-    """The texts of all notes in a store, oldest first, read past any server."""
+    """The texts of all notes in a store, oldest first, read directly from its folder."""
     store = open_store(str(folder))
     events = store.binding(list(Classes()), None)
     store.close()

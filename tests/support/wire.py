@@ -1,4 +1,4 @@
-"""The real server as a subprocess, spoken to as clients do: raw JSON-RPC over pipes, or through the SDK's Client."""
+"""The real server as a subprocess, called with raw JSON-RPC over pipes."""
 
 from __future__ import annotations
 
@@ -11,29 +11,23 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Literal
 
-import anyio
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.types import CallToolResult
 
 ROOT = Path(__file__).resolve().parents[2]
 FRONT_DOOR = (sys.executable, "-m", "stilltrue")
 PATIENCE_S = 60.0
-"""How long an answer may take before it counts as none; it may be the first of a store on a busy machine."""
+"""How long to wait for an answer. It may be the first one from a new store, on a busy machine."""
 SOON_S = 15.0
-"""How long the end of a process may take. It is meant to take one or two seconds."""
+"""How long a process may take to end. One or two seconds are intended."""
 
 Era = Literal["handshake", "modern"]
 ERAS: tuple[Era, ...] = ("handshake", "modern")
 ONE_ERA_AND_LATER_BOTH = (pytest.param("handshake", marks=pytest.mark.slow), "modern")
-"""For what takes seconds in each: both eras where the long tests are run, too."""
+"""For tests that take seconds with each: both only when slow tests run too."""
 HANDSHAKE, MODERN = "2025-11-25", "2026-07-28"
 NAMESPACE = "io.modelcontextprotocol/"
 MODERN_META = {
@@ -44,18 +38,18 @@ MODERN_META = {
 
 
 def clean_env(home: Path, path: Sequence[Path] = (), **extra: str) -> dict[str, str]:
-    """An environment without settings of ours; the user's folders lie in `home`, `path` precedes the checkout."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("STILLTRUE_", "PYTHON"))}
+    """An environment without our settings and with the user's folders in `home`; `path` precedes the checkout."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("STILLTRUE_", "PYTHON"))}
     folders = {"HOME": home, "XDG_CONFIG_HOME": home / "config", "XDG_DATA_HOME": home / "data"}
     python_path = os.pathsep.join(map(str, [*path, ROOT]))
-    return kept | {name: str(folder) for name, folder in folders.items()} | {"PYTHONPATH": python_path} | extra
+    return inherited | {name: str(folder) for name, folder in folders.items()} | {"PYTHONPATH": python_path} | extra
 
 
 @dataclass
 class Wire:
-    """One server process and both ends of its pipes. A line on its stdout that is no JSON-RPC fails the test.
+    """A server process and its pipes. A line on its stdout that is not JSON-RPC fails the test.
 
-    In the modern era every request carries the protocol's version; in the handshake era `initialize` was answered.
+    With the modern protocol every request carries the version; otherwise `initialize` has been answered.
     """
 
     process: subprocess.Popen[bytes]
@@ -81,7 +75,7 @@ class Wire:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def raw(self, line: bytes) -> None:
-        """Write bytes and a line end."""
+        """Write bytes and a newline."""
         assert self.process.stdin
         self.process.stdin.write(line + b"\n")
         self.process.stdin.flush()
@@ -99,7 +93,7 @@ class Wire:
         return self._number
 
     def reply(self, number: int, patience_s: float = PATIENCE_S) -> dict[str, Any]:
-        """The whole reply to a request, whatever comes before it."""
+        """Wait for the reply to a request; messages before it are skipped or stored."""
         while number not in self._answers:
             message = self.read(patience_s)
             if "id" in message:
@@ -107,20 +101,20 @@ class Wire:
         return self._answers.pop(number)
 
     def answered(self, number: int) -> bool:
-        """Whether a reply to this request stands among those that came so far."""
+        """Whether the reply to this request has already been read."""
         return number in self._answers
 
     def read(self, patience_s: float = PATIENCE_S) -> dict[str, Any]:
-        """The next message, whatever it is."""
+        """The next message of any kind."""
         try:
             line = self._lines.get(timeout=patience_s)
         except queue.Empty:
-            raise AssertionError(f"no message came in {patience_s:g} seconds; stderr:\n{self.stderr}") from None
+            raise AssertionError(f"no message within {patience_s:g} seconds; stderr:\n{self.stderr}") from None
         assert line, f"the server ended; stderr:\n{self.stderr}"
         return self._checked(line)
 
     def unread(self) -> Iterator[dict[str, Any]]:
-        """The whole messages that are still in the pipe of a process that ended; a torn last one is none."""
+        """The complete messages left in the pipe of a process that has ended."""
         while line := self._lines.get(timeout=SOON_S):
             if line.endswith(b"\n"):
                 yield self._checked(line)
@@ -130,13 +124,13 @@ class Wire:
         try:
             message = json.loads(line)
         except ValueError:
-            raise AssertionError(f"no JSON on stdout: {line[:200]!r}") from None
+            raise AssertionError(f"not JSON on stdout: {line[:200]!r}") from None
         assert isinstance(message, dict), line[:200]
         assert message.get("jsonrpc") == "2.0", line[:200]
         return message
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """The result of a request."""
+        """Send a request and return its result."""
         reply = self.reply(self.send(method, **params))
         assert "result" in reply, reply
         return dict(reply["result"])
@@ -145,30 +139,30 @@ class Wire:
         return self.send("tools/call", name=tool, arguments=arguments)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The result of a tool call, an error or not."""
+        """Call a tool and return the result, which may be an error."""
         return dict(self.reply(self.start_call(tool, **arguments))["result"])
 
     def done(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The structured content of a tool call that has to succeed."""
+        """Call a tool that has to succeed, and return the structured content."""
         result = self.call(tool, **arguments)
         assert not result.get("isError"), text_of(result)
         return dict(result["structuredContent"])
 
     def refused(self, tool: str, **arguments: Any) -> str:
-        """The sentence by which a tool call is refused."""
+        """Call a tool that has to be refused, and return the message."""
         result = self.call(tool, **arguments)
         assert result.get("isError"), result
-        said = text_of(result)
-        assert "Error executing tool" not in said
-        assert "Traceback" not in said
-        return said
+        message = text_of(result)
+        assert "Error executing tool" not in message
+        assert "Traceback" not in message
+        return message
 
     def close_stdin(self) -> None:
         assert self.process.stdin
         self.process.stdin.close()
 
     def hang_up(self) -> None:
-        """Close both pipes at once, as the end of a client does."""
+        """Close both pipes at once, as happens when a client dies."""
         assert self.process.stdout
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, self.process.stdout.fileno())
@@ -176,7 +170,7 @@ class Wire:
         self.close_stdin()
 
     def ended(self) -> int:
-        """The exit code of the process, which has to end soon; what it still writes has to be JSON-RPC."""
+        """Wait for the process to end and return its exit code; anything it still writes has to be JSON-RPC."""
         try:
             code = self.process.wait(timeout=SOON_S)
         except subprocess.TimeoutExpired:
@@ -196,10 +190,10 @@ def wire(
     version: str = HANDSHAKE,
     command: Sequence[str] = FRONT_DOOR,
 ) -> Iterator[Wire]:
-    """A server on `home / "store"` after its handshake, killed at the end if it still runs.
+    """A server on `home / "store"` after its handshake; killed at the end if it is still running.
 
-    `home` also holds its user's folders and its stderr; `arguments` follow `serve`, `path` precedes the checkout
-    on the Python path.
+    `home` also holds the user's folders and the server's stderr. `arguments` follow `serve`; `path` precedes the
+    checkout on the Python path.
     """
     home.mkdir(parents=True, exist_ok=True)
     log = home / f"stderr-{len(list(home.glob('stderr-*')))}"
@@ -225,86 +219,14 @@ def wire(
             client.close_stdin()
 
 
-def until(true: Callable[[], bool]) -> None:
-    """Wait for what another process does at a time of its own."""
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until another process has made the condition true."""
     deadline = monotonic() + SOON_S
-    while not true():
-        assert monotonic() < deadline, "it did not come"
+    while not condition():
+        assert monotonic() < deadline, "the condition never became true"
         sleep(0.05)
 
 
 def text_of(result: Mapping[str, Any]) -> str:
-    """The text of a tool's result."""
+    """The text of a tool result."""
     return "\n".join(block["text"] for block in result["content"])
-
-
-def text_of_blocks(result: CallToolResult) -> str:
-    """The text of a tool's result as the SDK's client hands it over."""
-    return "\n".join(block.text for block in result.content if block.type == "text")
-
-
-@dataclass(frozen=True, slots=True)
-class SdkClient:
-    """The SDK's client on a server of its own, for tests that are not async."""
-
-    client: Client
-    portal: BlockingPortal
-
-    def call(self, tool: str, **arguments: Any) -> CallToolResult:
-        return self.portal.call(partial(self.client.call_tool, tool, arguments))
-
-    def done(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The structured content of a tool call that has to succeed."""
-        result = self.call(tool, **arguments)
-        assert not result.is_error, result.content
-        assert result.structured_content is not None
-        return dict(result.structured_content)
-
-    def calls(self, tool: str, each: Sequence[Mapping[str, Any]]) -> list[CallToolResult]:
-        """The results of several calls, made eight at a time, in their order."""
-        return self.portal.call(self._calls, tool, each)
-
-    async def _calls(self, tool: str, each: Sequence[Mapping[str, Any]]) -> list[CallToolResult]:
-        results: dict[int, CallToolResult] = {}
-        limiter = anyio.CapacityLimiter(8)
-
-        async def call(number: int) -> None:
-            async with limiter:
-                results[number] = await self.client.call_tool(tool, dict(each[number]))
-
-        async with anyio.create_task_group() as group:
-            for number in range(len(each)):
-                group.start_soon(call, number)
-        return [results[number] for number in range(len(each))]
-
-    def ready(self) -> None:
-        """Return once the model is loaded: a write waits for it, a read does not."""
-        self.done("remember", text="The model is loaded.", subjects=["the server itself"])
-
-    def tools(self) -> list[str]:
-        return [tool.name for tool in self.portal.call(self.client.list_tools).tools]
-
-
-@contextmanager
-def sdk_client(
-    home: Path,
-    era: Era = "modern",
-    *,
-    command: Sequence[str] = FRONT_DOOR,
-    arguments: Sequence[str | Path] | None = None,
-    env: Mapping[str, str] | None = None,
-) -> Iterator[SdkClient]:
-    """The SDK's client, connected to `command` `arguments` (those of a server on `home / "store"` unless given)."""
-    home.mkdir(parents=True, exist_ok=True)
-    given = ["serve", "--store", home / "store"] if arguments is None else arguments
-    server = StdioServerParameters(
-        command=command[0],
-        args=[*command[1:], *map(str, given)],
-        env={**clean_env(home), **(env or {})},
-        cwd=home,
-    )
-    mode = "legacy" if era == "handshake" else MODERN
-    with (home / "stderr-sdk").open("a", encoding="utf-8") as log, start_blocking_portal() as portal:
-        client = Client(stdio_client(server, errlog=log), mode=mode, read_timeout_seconds=PATIENCE_S)
-        with portal.wrap_async_context_manager(client) as connected:
-            yield SdkClient(connected, portal)
