@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import IO, Any
 
 from bench.report import finish, table
-from stilltrue.retrieval.budget import estimate_tokens
+from stilltrue.text.budget import estimate_tokens
 
 ROOT = Path(__file__).resolve().parent.parent
 BARE = """\

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from stilltrue.chain import chains
 from stilltrue.requirement import Requirement, requirements
-from stilltrue.retrieval.budget import Packed, Parcel, whole
-from stilltrue.text.render import requirement_lines, requirement_section
+from stilltrue.text.budget import Packed, Parcel, whole
+from stilltrue.text.render import RenderedRequirement, render_requirement, requirement_section
 from tools.support import validation
 from tools.support.context import ToolContext
 from tools.support.results import Answer, Constrained, requirement_view
@@ -17,11 +17,11 @@ from tools.support.results import Answer, Constrained, requirement_view
 def constraints(context: ToolContext, subjects: Sequence[str] | None = None) -> Answer:
     """The requirements of the subjects; without subjects, those of everybody."""
     named = validation.subjects(subjects, context.limits)
-    held = required(context, named or None)
-    packed = packed_requirements(context, held)
+    rendered = rendered_requirements(context, required(context, named or None))
+    packed = packed_requirements(context, rendered)
     notices = unknown(context, named)
     data = Constrained(
-        requirements=tuple(requirement_view(each, context.formatter) for each in held),
+        requirements=tuple(requirement_view(each, context.formatter) for each in rendered),
         subjects=named,
         requirement_tokens=sum(each.tokens for each in packed),
         notices=tuple(notices),
@@ -62,12 +62,16 @@ def briefed(context: ToolContext) -> tuple[list[str], datetime | None]:
         for moment in (member.note.valid_from, member.note.valid_until)
         if moment and moment > now
     )
-    return [each.text for each in packed_requirements(context, held)], min(turns, default=None)
+    return [each.text for each in packed_requirements(context, rendered_requirements(context, held))], min(
+        turns, default=None
+    )
 
 
-def packed_requirements(context: ToolContext, held: Sequence[Requirement]) -> list[Packed]:
-    """The requirements as their lines, whole: no budget cuts them."""
-    return [
-        whole(Parcel(each.chain.id, requirement_lines(each, context.formatter)), context.count_tokens)
-        for each in held
-    ]
+def rendered_requirements(context: ToolContext, held: Sequence[Requirement]) -> list[RenderedRequirement]:
+    """The requirements with their lines and status texts."""
+    return [render_requirement(each, context.formatter) for each in held]
+
+
+def packed_requirements(context: ToolContext, rendered: Sequence[RenderedRequirement]) -> list[Packed]:
+    """The lines of the requirements, whole: no budget cuts them."""
+    return [whole(Parcel(each.requirement.chain.id, each.lines), context.count_tokens) for each in rendered]

@@ -1,24 +1,23 @@
-"""Store a note. Nothing is retired by it: what it may bear on is shown, with the call that would replace it."""
+"""Store a note. It replaces nothing: the notes near it are shown, with the call that would replace them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from stilltrue import event
 from stilltrue.chain import chains
-from stilltrue.errors import Refused
-from stilltrue.lifecycle import STATES, Member, Status, Step
+from stilltrue.lifecycle import Step
 from stilltrue.note import Link, LinkKind, Note, content_hash
 from stilltrue.text.status_text import status_text_of
-from tools.support import neighbours, validation
+from tools.support import neighbours, notices, validation
 from tools.support.context import ToolContext
+from tools.support.duplicates import STILL_STATED, StoredBefore, stored_before
+from tools.support.effect import Effect
 from tools.support.lookup import Found, entry, find, require
-from tools.support.results import Answer, NoteView, Remembered, note_view
+from tools.support.neighbours import Nearby
+from tools.support.results import Answer, Remembered, note_view
 from tools.support.retry import attempts
-
-STILL_SAID = frozenset({Status.CURRENT, Status.PENDING})
-"""A note in one of these says what it says: the same bytes again are no news."""
 
 
 def remember(
@@ -39,15 +38,65 @@ def remember(
     """Append a note, and answer with its id and the nearest notes, those that hold and those that do not.
 
     With `refines`, the id of a note that stays true and to which this adds; class and subjects are then those
-    of that note unless they are given. Raises Refused or StoreTrouble, and then has written nothing.
+    of that note unless they are given. Raises Refused or StoreTrouble; nothing has been written then.
     """
-    limits, store = context.limits, context.store
-    said = validation.text(text, limits)
+    return commit(
+        plan(
+            context, text, subjects=subjects, klass=klass, cues=cues, importance=importance, attribute=attribute,
+            valid_from=valid_from, valid_until=valid_until, source=source, refines=refines, request_id=request_id,
+        )
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A note that is ready to be stored, and the id of the note that it refines, if it refines one."""
+
+    context: ToolContext
+    draft: Note
+    base_id: str | None
+    request: str | None
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        return (Link(self.base_id, LinkKind.REFINEMENT),) if self.base_id else ()
+
+    def base(self) -> Found | None:
+        """The chain of the refined note as it is now. Refused if that note may not be refined."""
+        if self.base_id is None:
+            return None
+        base = find(self.context, [self.base_id])
+        require(Step.REFINE, base.member(self.base_id), base.chain_of(self.base_id), self.context)
+        return base
+
+    def effect(self) -> Effect:
+        """What the call would do to the requirements. Refused as the call itself would be."""
+        self.base()
+        return Effect(self.draft) if self.context.classes.of(self.draft.klass).requirement else Effect()
+
+
+def plan(
+    context: ToolContext,
+    text: str,
+    *,
+    subjects: Sequence[str] | None = None,
+    klass: str | None = None,
+    cues: Sequence[str] | None = None,
+    importance: float | None = None,
+    attribute: str | None = None,
+    valid_from: str | None = None,
+    valid_until: str | None = None,
+    source: str | None = None,
+    refines: str | None = None,
+    request_id: str | None = None,
+) -> Plan:
+    """The note as it would be stored. Raises Refused where an argument is wrong."""
+    limits = context.limits
     named = validation.subjects(subjects, limits)
     start, end = validation.validity(valid_from, valid_until, context.formatter)
     draft = Note(
         id="",
-        text=said,
+        text=validation.text(text, limits),
         subjects=named or (context.default_subject,),
         klass=validation.klass(klass, context.classes, context.default_class),
         source=validation.source(source, limits),
@@ -59,147 +108,72 @@ def remember(
         cues=validation.phrases("cues", cues, limits.cues, limits.cue),
     )
     request = validation.request_id(request_id, limits)
-    base_id = validation.note_ids([refines], limits)[0] if refines and refines.strip() else None
-    base: Found | None = None
-    if base_id:
-        base = find(context, [base_id])
-        inherited = base.member(base_id).note
-        draft = replace(
-            draft,
-            subjects=named or inherited.subjects,
-            klass=draft.klass if (klass or "").strip() else inherited.klass,
-        )
-        validation.overlapping(draft.subjects, [inherited])
-    links = (Link(base_id, LinkKind.REFINEMENT),) if base_id else ()
-    digest = content_hash(said, draft.subjects, draft.klass)
-    embedded = context.embedded(said, draft.cues)
-    around = neighbours.nearby(context, said, embedded.vector, draft.subjects, apart_from=[link.to for link in links])
-    rivals = _same_attribute(context, draft)
+    if not (refines or "").strip():
+        return Plan(context, draft, None, request)
+    (base_id,) = validation.note_ids([refines or ""], limits)
+    base = find(context, [base_id]).member(base_id).note
+    draft = replace(
+        draft, subjects=named or base.subjects, klass=draft.klass if (klass or "").strip() else base.klass
+    )
+    validation.overlapping(draft.subjects, [base])
+    return Plan(context, draft, base_id, request)
 
+
+def commit(planned: Plan) -> Answer:
+    """Store the note, unless it was stored before, and answer with what is near it."""
+    context, draft, links = planned.context, planned.draft, planned.links
+    embedded = context.embedded(draft.text, draft.cues)
+    near = neighbours.nearby(
+        context, draft.text, embedded.vector, draft.subjects, apart_from=[link.to for link in links]
+    )
+    rivals = notices.same_attribute(context, draft)
     for attempt in attempts(context):
         with attempt:
-            if earlier := repeated(context, request, said, links):
-                return _already(context, earlier, f"this request ({request!r})")
-            twins = [twin(context, note_id) for note_id in store.by_digest(digest)]
-            for each in twins:
-                if each.member.status in STILL_SAID and identical(each.member, draft, links):
-                    return _already(context, each, "exactly this note")
-            if base_id:
-                base = find(context, [base_id])
-                require(Step.REFINE, base.member(base_id), base.chain_of(base_id), context)
+            known = stored_before(context, draft, links, planned.request, "exactly this note")
+            if isinstance(known, StoredBefore):
+                return _already(context, known)
+            twins, base = known, planned.base()
             stamp = context.stamp(base.latest if base else None)
             note = replace(draft, id=stamp.id, recorded_at=stamp.at)
-            remembered = event.Remembered(note, links, None, request)
-            store.append([entry(remembered, base, embedded, digest)])
+            remembered = event.Remembered(note, links, None, planned.request)
+            digest = content_hash(note.text, note.subjects, note.klass)
+            context.store.append([entry(remembered, base, embedded, digest)])
 
     events = [*(each for _, record in base.pairs for each in record.events)] if base else []
     chain = chains([*events, remembered], max(context.clock(), stamp.at))[0]
-    view = note_view(chain.members[note.id], chain, context.formatter)
     data = Remembered(
         id=note.id,
         stored=True,
-        note=view,
-        near_current=tuple(neighbours.view(each, context, note.id) for each in around if each.holds),
-        near_retired=tuple(neighbours.view(each, context, note.id) for each in around if not each.holds),
-        notices=(*_said_before(context, note, twins), *_notices(context, note, rivals, embedded.problem)),
+        note=note_view(chain.members[note.id], chain, context.formatter),
+        near_current=tuple(neighbours.view(each, context, note.id) for each in near if each.holds),
+        near_retired=tuple(neighbours.view(each, context, note.id) for each in near if not each.holds),
+        notices=(
+            *_stated_before(context, note, twins),
+            *notices.second_values(note, rivals),
+            *notices.validity(context, note),
+            *notices.degraded(embedded.problem),
+        ),
     )
     return Answer(_text(data), data)
 
 
-def twin(context: ToolContext, note_id: str) -> neighbours.Nearby:
-    """A note that was stored before, as it stands now."""
-    found = find(context, [note_id])
-    return neighbours.Nearby(found.member(note_id), found.chain_of(note_id), 1.0)
-
-
-def repeated(context: ToolContext, request: str | None, text: str, links: Sequence[Link]) -> neighbours.Nearby | None:
-    """The note that this very request has stored before. Refused where its name was that of another request."""
-    earlier = context.store.by_request(request) if request else None
-    if earlier is None:
-        return None
-    known = twin(context, earlier)
-    member = known.member
-    if member.status is not Status.ERASED and (member.note.text != text or set(member.links) != set(links)):
-        raise Refused(
-            "request_id_reused",
-            f"request_id {request!r} belongs to the call that stored note [{member.id}], which says something else.",
-            "Send a new request_id with each new call, and the same one only to repeat a call.",
-        )
-    return known
-
-
-def identical(member: Member, draft: Note, links: Sequence[Link]) -> bool:
-    """Whether the stored note says what `draft` says, byte for byte, of the same things and the same time."""
-    note = member.note
-    return (
-        note.text == draft.text
-        and set(note.subjects) == set(draft.subjects)
-        and note.klass == draft.klass
-        and set(member.links) == set(links)
-        and (note.valid_from, note.valid_until) == (draft.valid_from, draft.valid_until)
-    )
-
-
-def _already(context: ToolContext, twin: neighbours.Nearby, what: str) -> Answer:
-    note_id = twin.member.id
+def _already(context: ToolContext, known: StoredBefore) -> Answer:
+    member, chain = known.note.member, known.note.chain
     data = Remembered(
-        id=note_id,
-        stored=False,
-        note=note_view(twin.member, twin.chain, context.formatter),
-        notices=(f"already stored: {what} is note [{note_id}]; nothing was written.",),
+        id=member.id, stored=False, note=note_view(member, chain, context.formatter), notices=(known.notice,)
     )
     return Answer(_text(data), data)
 
 
-def _same_attribute(context: ToolContext, draft: Note) -> list[NoteView]:
-    """The notes that hold the attribute of a class which allows one to a subject."""
-    if draft.attribute is None or context.classes.of(draft.klass).cardinality != "one":
-        return []
-    held = chains(context.store.binding([draft.klass], draft.subjects), context.clock())
+def _stated_before(context: ToolContext, note: Note, twins: Sequence[Nearby]) -> list[str]:
+    """A warning for each note of the same words that no longer holds: storing them again brings none of it back."""
     return [
-        note_view(member, chain, context.formatter)
-        for chain in held
-        for member in chain.members.values()
-        if STATES[member.status].binds
-        and member.note.attribute == draft.attribute
-        and member.note.klass == draft.klass
-        and not set(member.note.subjects).isdisjoint(draft.subjects)
-        and member.note.text != draft.text
-    ]
-
-
-def _said_before(context: ToolContext, note: Note, twins: list[neighbours.Nearby]) -> list[str]:
-    """A warning for each note of the same words that holds no more: saying it again resurrects nothing."""
-    return [
-        f"these very words were stored as [{each.member.id}], which does not hold: "
-        f"{status_text_of(each.member, each.chain, context.formatter)}. "
-        "This is a new note beside that chain. If it is true "
-        f"again, say so: {neighbours.view(each, context, note.id).call}"
+        f"these exact words were stored before as [{each.member.id}], which does not hold: "
+        f"{status_text_of(each.member, each.chain, context.formatter)}. The new note is not linked to that chain. If "
+        f"it is true again: {neighbours.view(each, context, note.id).call}"
         for each in twins
-        if each.member.status not in STILL_SAID
+        if each.member.status not in STILL_STATED
     ]
-
-
-def _notices(context: ToolContext, note: Note, rivals: list[NoteView], degraded: str | None) -> list[str]:
-    said = [
-        f"{', '.join(note.subjects)} now has two current notes for {note.attribute!r}: this and [{rival.id}] "
-        f'"{" ".join(rival.text.split())}". If this one replaces it: '
-        f'supersede(note_ids=["{rival.id}", "{note.id}"], text=...)'
-        for rival in rivals
-    ]
-    said += holding(context, note)
-    if degraded:
-        said.append(f"DEGRADED: stored without a vector, found by its words only, since {degraded}.")
-    return said
-
-
-def holding(context: ToolContext, note: Note) -> list[str]:
-    """The times between which a note holds, with their zone, where it has any."""
-    if not (note.valid_from or note.valid_until):
-        return []
-    start = context.formatter.time(note.valid_from) if note.valid_from else "always"
-    end = context.formatter.time(note.valid_until) if note.valid_until else "further notice"
-    return [f"it holds from {start} until {end}."]
 
 
 def _text(data: Remembered) -> str:
@@ -209,7 +183,7 @@ def _text(data: Remembered) -> str:
     lines = [f"{verb} [{note.id}] about {', '.join(note.subjects)}, as {note.klass}, from {note.source}{mark}"]
     lines += [f"({notice})" for notice in data.notices]
     lines += neighbours.lines(
-        "Near it and current. Does the new note replace one of these? Then say so with the call, or both will stand:",
+        "Near it and current. If the new note replaces one of these, make the call, or both will be current:",
         data.near_current,
     )
     lines += neighbours.lines("Near it and no longer true; do not act on them:", data.near_retired)

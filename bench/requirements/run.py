@@ -21,7 +21,7 @@ from bench.report import finish, table
 from bench.requirements.agent import Endpoint, NoAnswer, parted, stand_in, violates
 from bench.requirements.variants import Arm, K, Scene, blended, nearest, product, reranker, staged
 from bench.stage import DATA, model, rows
-from stilltrue.retrieval.budget import estimate_tokens
+from stilltrue.text.budget import estimate_tokens
 
 BASE, BLEND, RERANK = "cosine k=6", "blend", "cross-encoder rerank"
 OURS, BARE = "stilltrue", "stilltrue without the channel"

@@ -16,7 +16,7 @@ import numpy as np
 from bench.stage import NOW, Said, Stage
 from stilltrue.chain import chains, deliver
 from stilltrue.classes import DEFAULT_CLASSES, Classes
-from stilltrue.text.render import chain_lines
+from stilltrue.text.render import render_chain
 from store.port import Embedder, Store, Vector
 from tools.recall import recall
 from tools.support.context import ToolContext
@@ -134,7 +134,7 @@ def _plain(stage: Stage, ids: Sequence[str]) -> dict[str, Plain]:
     for record in stage.store.chains_of(ids):
         for chain in chains(record.events, NOW):
             note = chain.members[chain.id].note
-            line = chain_lines(deliver(chain, [note.id]), stage.context.formatter)[0].text
+            line = render_chain(deliver(chain, [note.id]), stage.context.formatter).lines[0].text
             age_days = (NOW - note.recorded_at).total_seconds() / 86_400
             found[note.id] = Plain(note.text, line, age_days, stage.context.classes.of(note.klass).requirement)
     return found

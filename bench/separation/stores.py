@@ -17,7 +17,7 @@ from typing import Literal
 from bench.stage import NOW, Said, Stage, rows
 from stilltrue.chain import Chain, chains
 from stilltrue.note import USER
-from stilltrue.retrieval.budget import estimate_tokens
+from stilltrue.text.budget import estimate_tokens
 from store.port import Embedder
 from tools.revoke import revoke
 from tools.supersede import supersede

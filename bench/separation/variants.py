@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from bench.separation.stores import Change, Pair
 from bench.stage import NOW, Stage
 from stilltrue.retrieval import temporal
-from stilltrue.retrieval.budget import Packed, Parcel, pack
 from stilltrue.retrieval.ranking import Policy, diverse
-from tools.recall import _deliverable, _packed, _ranked
+from stilltrue.retrieval.selection import Entered, deliverable, rank, render_entered
+from stilltrue.text.budget import Packed, Parcel, pack
 from tools.support.context import ToolContext
-from tools.support.retrieval import Entered, Hits, enter, search
+from tools.support.retrieval import Hits, enter, search
 
 BUDGET = 1_200
 POOL = 20
@@ -75,11 +75,10 @@ def answers(pair: Pair, change: Change, ks: Sequence[int]) -> Iterator[Answers]:
     chains_by_channel = _entered(pair.linked, change.query)
     for channel in CHANNELS:
         found, relevance = notes_by_channel[channel]
-        chains, _ = _deliverable(chains_by_channel[channel][0], False)
+        chains = deliverable(chains_by_channel[channel][0], whole=False)
         for diversity, weight in PASSES.items():
             notes = _chosen(found, relevance, weight)
-            policy = replace(CHANNELS[channel], mmr_lambda=1.0 if weight is None else weight)
-            told = _ranked(pair.linked.with_policy(policy), chains, temporal.NOW)
+            told = rank(chains, temporal.NOW, 1.0 if weight is None else weight)
             told = _apart_enough(told) if weight is None else told
             at = {}
             for k in ks:
@@ -149,7 +148,7 @@ def _closed(pair: Pair, notes: Sequence[Entered]) -> list[Entered]:
 
 
 def _of_notes(pair: Pair, notes: Sequence[Entered], room: int) -> Told:
-    packed, _ = _packed(pair.plain.context, notes, {}, room, shown_whole=False)
+    packed = _packed(pair.plain.context, notes, room)
     told = Told()
     for line, each in enumerate(packed):
         place = pair.places[each.parcel.key]
@@ -162,7 +161,12 @@ def _of_notes(pair: Pair, notes: Sequence[Entered], room: int) -> Told:
 
 def _whole(pair: Pair, chains: Sequence[Entered], room: int) -> list[Packed]:
     """As recall tells them."""
-    packed, _ = _packed(pair.linked.context, chains, {}, room, shown_whole=False)
+    return _packed(pair.linked.context, chains, room)
+
+
+def _packed(context: ToolContext, entered: Sequence[Entered], room: int) -> list[Packed]:
+    lines = [(each.chain.id, render_entered(each, context.formatter, whole=False).lines) for each in entered]
+    packed, _ = pack([Parcel(chain_id, each) for chain_id, each in lines], room, context.count_tokens)
     return packed
 
 

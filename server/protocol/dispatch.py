@@ -71,7 +71,7 @@ class Dispatcher:
             return answer
         from tools.support import confirmation
 
-        return confirmation.told(answer)
+        return confirmation.with_notice(answer)
 
     async def _call(self, tool: ToolSpecification, arguments: dict[str, Any]) -> Answer:
         return await self.workers.run(tool.name, partial(tool.call, **arguments))

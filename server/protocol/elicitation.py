@@ -25,6 +25,7 @@ from stilltrue.errors import Refused
 
 if TYPE_CHECKING:
     from tools.support.context import ToolContext
+    from tools.support.effect import Effect
 
 
 class Agreement(BaseModel):
@@ -57,37 +58,37 @@ async def put(
     agreed = await _asked(question, context) if _can_ask(context) else None
     if isinstance(agreed, InputRequiredResult):
         return agreed
-    args, kwargs = _split(tool, arguments)
     if agreed is None:
-        args, kwargs = confirmation.unconfirmed(tool, args, kwargs)
-        return Settled(_joined(tool, args, kwargs), unconfirmed=True)
+        return Settled(confirmation.unconfirmed(tool, arguments), unconfirmed=True)
     if not agreed:
         raise Refused(
             "declined",
             "The user was asked and did not agree.",
             "Nothing was written. Do not try again; ask the user what should hold instead.",
         )
-    return Settled(_joined(tool, args, confirmation.confirmed(tool, kwargs)))
+    return Settled(confirmation.confirmed(tool, arguments))
 
 
 def _question(tool: str, arguments: Mapping[str, Any], context: ToolContext) -> str | None:
-    from tools.support import confirmation
-
-    return confirmation.question(context, tool, *_split(tool, arguments))
-
-
-_STATUS_CHANGE = ("note_id", "reason")
-
-
-def _split(tool: str, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments as `tools.support.confirmation` takes them: positional for revoke and reinstate."""
-    if tool in {"revoke", "reinstate"}:
-        return tuple(arguments[name] for name in _STATUS_CHANGE), {}
-    return (), dict(arguments)
+    """What the user is asked before this call; None if it affects no requirement, or will be refused anyway."""
+    try:
+        return _effect(tool, arguments, context).question()
+    except Refused:
+        return None
 
 
-def _joined(tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    return dict(zip(_STATUS_CHANGE, args, strict=True)) if tool in {"revoke", "reinstate"} else kwargs
+def _effect(tool: str, arguments: Mapping[str, Any], context: ToolContext) -> Effect:
+    from tools import reinstate, remember, revoke, supersede
+
+    match tool:
+        case "remember":
+            return remember.plan(context, **arguments).effect()
+        case "supersede":
+            return supersede.plan(context, **arguments).effect()
+        case "revoke":
+            return revoke.plan(context, **arguments).effect()
+        case _:
+            return reinstate.plan(context, **arguments).effect()
 
 
 def _can_ask(context: Context[Any, Any]) -> bool:

@@ -14,7 +14,7 @@ from stilltrue.chain import Chain, deliver
 from stilltrue.classes import Classes
 from stilltrue.requirement import requirements
 from stilltrue.text.formatting import Formatter
-from stilltrue.text.render import chain_lines
+from stilltrue.text.render import render_chain
 
 INDEX = "_index.md"
 """The file name of the index page. No subject's page has this name."""
@@ -69,7 +69,7 @@ def _page(subject: str, about: Sequence[Chain], classes: Classes, formatter: For
 def _items(chain: Chain, formatter: Formatter, binding: Iterable[str]) -> list[str]:
     """The chain as a Markdown list: its lead and, below that, its history, newest first."""
     bound, items = set(binding), []
-    for line in chain_lines(deliver(chain, chain.members), formatter):
+    for line in render_chain(deliver(chain, chain.members), formatter).lines:
         text = line.text.strip().removeprefix("* ").removeprefix("= ")
         bullet = "- " if line.text.startswith("* ") else "  - "
         mark = "**REQUIREMENT** " if line.note_id in bound else ""

@@ -7,14 +7,17 @@ text never starts a line, so that no note can pass for a heading.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from stilltrue.chain import Chain, Delivery
 from stilltrue.classes import DEFAULT_CLASS
 from stilltrue.lifecycle import Member, Status
 from stilltrue.note import USER
 from stilltrue.requirement import Requirement
-from stilltrue.retrieval.budget import Line, Omitted, Packed
+from stilltrue.text.budget import Line, Omitted, Packed
 from stilltrue.text.formatting import Formatter, indented, inline
 from stilltrue.text.status_text import StatusText, status_text_of, status_texts
 
@@ -23,28 +26,58 @@ REQUIREMENTS_HEADING = (
 )
 NO_REQUIREMENTS = "REQUIREMENTS: none for {subjects}."
 
+_NOBODY: Mapping[str, int] = MappingProxyType({})
+_NAMED = 8
+"""So many subjects are named that have requirements which are not in play."""
 
-def chain_lines(delivery: Delivery, formatter: Formatter, counts: tuple[int, int] | None = None) -> tuple[Line, ...]:
+
+@dataclass(frozen=True, slots=True)
+class RenderedChain:
     """A chain as lines: what leads, then the rest, newest first, then what was recorded since.
 
-    `counts` are the retrievals in this session and in total.
+    `status_texts` are those of every note in the delivery, by id.
     """
-    chain, status_text, lines = delivery.chain, status_texts(delivery, formatter), []
-    seen = f"recalled before: {counts[0]}x this session, {counts[1]}x in all" if counts and counts[1] else ""
+
+    delivery: Delivery
+    status_texts: Mapping[str, StatusText]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedRequirement:
+    """The notes of a chain that bind, then all of the chain that is newer than they are, as lines.
+
+    `newer` are the latter, and `status_texts` those of both, by id.
+    """
+
+    requirement: Requirement
+    newer: tuple[Member, ...]
+    status_texts: Mapping[str, StatusText]
+    lines: tuple[Line, ...]
+
+
+def render_chain(delivery: Delivery, formatter: Formatter) -> RenderedChain:
+    """The whole chain."""
+    chain, texts, lines = delivery.chain, status_texts(delivery, formatter), []
     warning = _warning(chain)
     if warning:
         lines.append(Line(f"* {warning}", True, ""))
-    for position, member in enumerate(delivery.lead):
-        line = _note_line(member, status_text[member.id], formatter, seen if position == 0 else "")
+    for member in delivery.lead:
+        line = _note_line(member, texts[member.id], formatter)
         lines.append(Line(f"{'  = ' if warning else '* '}{line}", True, member.id))
     for member in delivery.rest:
-        line = _note_line(member, status_text[member.id], formatter, above=delivery.lead[0], holding="also holds")
+        line = _note_line(member, texts[member.id], formatter, above=delivery.lead[0], holding="also holds")
         must, wanted = member.id in delivery.must, member.id in delivery.wanted
         lines.append(Line(f"  {line}", must, member.id, wanted))
     for member in delivery.since:
-        line = _note_line(member, status_text_of(member, delivery.today or chain, formatter), formatter)
-        lines.append(Line(f"  since then: {line}", True, member.id))
-    return tuple(lines)
+        texts[member.id] = status_text_of(member, delivery.today or chain, formatter)
+        lines.append(Line(f"  since then: {_note_line(member, texts[member.id], formatter)}", True, member.id))
+    return RenderedChain(delivery, texts, tuple(lines))
+
+
+def without_history(rendered: RenderedChain, entered: Iterable[str], formatter: Formatter) -> RenderedChain:
+    """The same chain with the lines of `retraction_lines`: nothing in it holds."""
+    return replace(rendered, lines=retraction_lines(rendered.delivery.chain, entered, formatter))
 
 
 def retraction_lines(chain: Chain, entered: Iterable[str], formatter: Formatter) -> tuple[Line, ...]:
@@ -68,26 +101,33 @@ def retraction_lines(chain: Chain, entered: Iterable[str], formatter: Formatter)
     return tuple(lines)
 
 
-def requirement_lines(requirement: Requirement, formatter: Formatter) -> tuple[Line, ...]:
-    """The notes of a chain that bind, then all of the chain that is newer than they are."""
+def render_requirement(requirement: Requirement, formatter: Formatter) -> RenderedRequirement:
+    """All of the requirement: no budget cuts it."""
     chain = requirement.chain
     bound = [member.id for member in requirement.binding]
+    closed = chain.closure(bound).difference(bound)
+    newer = tuple(member for member in chain.members.values() if member.id in closed)
+    texts = {member.id: status_text_of(member, chain, formatter) for member in (*requirement.binding, *newer)}
     lines = []
     if warning := _warning(chain):
         lines.append(Line(f"! {warning}", True, ""))
-    for member in requirement.binding:
-        doubt = "" if member.note.source == USER else f", NOT said by the user but by {inline(member.note.source)}"
-        mark = str(status_text_of(member, chain, formatter))
-        subjects = inline(", ".join(member.note.subjects))
-        days = "; ".join([formatter.day(member.note.recorded_at), *_validity(member, formatter)])
-        facts = f"[{member.id}] ({subjects}; {days}{doubt})"
-        text = f"! {inline(member.note.klass).upper()}: {indented(member.note.text)} {facts}"
-        lines.append(Line(f"{text} - {mark}" if mark else text, True, member.id))
-    for member in chain.members.values():
-        if member.id in chain.closure(bound) and member.id not in bound:
-            line = _note_line(member, status_text_of(member, chain, formatter), formatter, holding="also holds")
-            lines.append(Line(f"  {line}", True, member.id))
-    return tuple(lines)
+    lines += [
+        Line(_requirement_line(member, str(texts[member.id]), formatter), True, member.id)
+        for member in requirement.binding
+    ]
+    for member in newer:
+        line = _note_line(member, texts[member.id], formatter, holding="also holds")
+        lines.append(Line(f"  {line}", True, member.id))
+    return RenderedRequirement(requirement, newer, texts, tuple(lines))
+
+
+def _requirement_line(member: Member, mark: str, formatter: Formatter) -> str:
+    note = member.note
+    doubt = "" if note.source == USER else f", NOT said by the user but by {inline(note.source)}"
+    subjects = inline(", ".join(note.subjects))
+    days = "; ".join([formatter.day(note.recorded_at), *_validity(member, formatter)])
+    line = f"! {inline(note.klass).upper()}: {indented(note.text)} [{note.id}] ({subjects}; {days}{doubt})"
+    return f"{line} - {mark}" if mark else line
 
 
 def page(
@@ -97,12 +137,14 @@ def page(
     subjects: Iterable[str],
     notices: Sequence[str] = (),
     further: int = 0,
+    withheld: Mapping[str, int] = _NOBODY,
+    others: Mapping[str, int] = _NOBODY,
 ) -> str:
-    """A whole answer to `recall`. `further` chains matched less well and are above the maximum for an answer."""
+    """A whole answer to `recall`. `further` chains were found beyond the maximum for an answer."""
     parts = [f"({indented(notice)})" for notice in notices]
     if packed:
         what = "1 memory" if len(packed) == 1 else f"{len(packed)} memories"
-        more = f" ({further} more matched less well)" if further else ""
+        more = f" ({further} weaker matches not shown)" if further else ""
         parts.append(f"{what}, best match first{more}. * marks the current state; indented lines are history.")
         parts += [each.text for each in packed]
     else:
@@ -110,23 +152,41 @@ def page(
     if omitted:
         names = ", ".join(f"{each.key} ({each.tokens} tokens)" for each in omitted)
         parts.append(f"Left out for lack of room; raise budget_tokens to see them: {names}.")
-    parts.append(requirement_section(required, subjects))
+    parts.append(requirement_section(required, subjects, withheld, others))
     return "\n".join(parts)
 
 
-def requirement_section(required: Sequence[Packed], subjects: Iterable[str]) -> str:
-    """The requirements under their heading; nothing comes after them."""
-    if not required:
-        return NO_REQUIREMENTS.format(subjects=inline(", ".join(sorted(subjects))) or "anyone")
-    heading = REQUIREMENTS_HEADING.format(count=len(required))
-    return "\n".join([heading, *(each.text for each in required)])
+def requirement_section(
+    required: Sequence[Packed],
+    subjects: Iterable[str],
+    withheld: Mapping[str, int] = _NOBODY,
+    others: Mapping[str, int] = _NOBODY,
+) -> str:
+    """The requirements under their heading; nothing comes after them.
+
+    `withheld` are subjects with too many requirements to list. `others` are the subjects that have requirements
+    where none is listed, so that "none" never means that there are none at all.
+    """
+    lines = [
+        f"! {count} requirements of {inline(name)} are not listed: before you act for {inline(name)}, call "
+        f"constraints(subjects={json.dumps([inline(name)], ensure_ascii=False)})."
+        for name, count in sorted(withheld.items())
+    ]
+    if required or lines:
+        heading = REQUIREMENTS_HEADING.format(count=len(required) + sum(withheld.values()))
+        return "\n".join([heading, *(each.text for each in required), *lines])
+    nobody = NO_REQUIREMENTS.format(subjects=inline(", ".join(sorted(subjects))) or "anyone")
+    if not others:
+        return nobody
+    whose = ", ".join(f"{inline(name)} {count}" for name, count in sorted(others.items())[:_NAMED])
+    more = f", and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    return f"{nobody} Others have some ({whose}{more}): constraints returns them."
 
 
 def _note_line(
     member: Member,
     status_text: StatusText,
     formatter: Formatter,
-    seen: str = "",
     above: Member | None = None,
     holding: str = "",
 ) -> str:
@@ -148,7 +208,7 @@ def _note_line(
     state = status_text.state or holding
     text = f"{state}: " if state else ""
     text += f"{indented(note.text)} " if note.text else ""
-    known = "; ".join([*facts, *_validity(member, formatter), *([seen] if seen else [])])
+    known = "; ".join([*facts, *_validity(member, formatter)])
     line = f"{text}[{note.id}] ({known})" if known else f"{text}[{note.id}]"
     return f"{line} - {status_text.remark}" if status_text.remark else line
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from contexts import Agent, rules, split, told
 
-from stilltrue.retrieval.budget import estimate_tokens
 from stilltrue.retrieval.ranking import Policy
+from stilltrue.text.budget import estimate_tokens
 from stilltrue.text.render import REQUIREMENTS_HEADING
 from tools.support.retrieval import counts_of, enter, search
 

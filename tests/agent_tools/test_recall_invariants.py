@@ -23,7 +23,7 @@ from stilltrue.errors import Refused
 from stilltrue.event import Erased, Event, Remembered
 from stilltrue.lifecycle import Status, fold
 from stilltrue.note import LinkKind, Note
-from stilltrue.retrieval.budget import estimate_tokens
+from stilltrue.text.budget import estimate_tokens
 from store.memory import EphemeralStore
 from store.port import Embedded
 from tools.support.lookup import entry, find

@@ -14,8 +14,8 @@ from stilltrue.chain import chains, deliver
 from stilltrue.classes import Classes
 from stilltrue.event import Event, Reinstated, Remembered, Revoked
 from stilltrue.requirement import requirements
-from stilltrue.retrieval.budget import Omitted, Parcel, whole
-from stilltrue.text.render import chain_lines, page, requirement_lines, requirement_section, retraction_lines
+from stilltrue.text.budget import Omitted, Parcel, whole
+from stilltrue.text.render import page, render_chain, render_requirement, requirement_section, retraction_lines
 
 NUTS = 'A  remembered "no nuts for Priya" about priya as allergy \n'
 HOSTILE = [
@@ -37,16 +37,18 @@ hostile = st.builds(
 def rules(text: str, on: float = LATER) -> list[str]:
     """The lines of every requirement of a log."""
     held = requirements(chains(log(text), day(on)), Classes())
-    return [line.text for each in held for line in requirement_lines(each, VOICE)]
+    return [line.text for each in held for line in render_requirement(each, VOICE).lines]
 
 
 def answer(events: list[Event], notices: tuple[str, ...] = ()) -> str:
     """A whole page on the log, every chain and every requirement of it."""
     moment = day(LATER)
     found = chains(events, moment)
-    told = [whole(Parcel(chain.id, chain_lines(deliver(chain, []), VOICE))) for chain in found]
+    told = [whole(Parcel(chain.id, render_chain(deliver(chain, []), VOICE).lines)) for chain in found]
     told += [whole(Parcel(chain.id, retraction_lines(chain, [], VOICE))) for chain in found if chain.retired]
-    held = [whole(Parcel(each.chain.id, requirement_lines(each, VOICE))) for each in requirements(found, Classes())]
+    held = [
+        whole(Parcel(each.chain.id, render_requirement(each, VOICE).lines)) for each in requirements(found, Classes())
+    ]
     return page(told, [Omitted("Z", 90)], held, ["priya"], notices)
 
 
@@ -95,7 +97,7 @@ def test_the_requirements_stand_last_and_nothing_comes_after_them(log: list[Even
     last = answered.rindex("\nREQUIREMENTS")
     held = requirements(chains(log, day(LATER)), Classes())
     if held:
-        ours = [line.text for each in held for line in requirement_lines(each, VOICE)]
+        ours = [line.text for each in held for line in render_requirement(each, VOICE).lines]
         assert answered[last:].split("\n", 2)[2] == "\n".join(ours)
     else:
         assert answered[last:] == "\nREQUIREMENTS: none for priya."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stilltrue.retrieval.budget import Line, Packed, Parcel, cut_notice, estimate_tokens, pack, whole
+from stilltrue.text.budget import Line, Packed, Parcel, cut_notice, estimate_tokens, pack, whole
 
 SCRIPTS = {
     "english": "The tests of the payment service run with nox on every push.",

@@ -14,8 +14,8 @@ from stilltrue.chain import Chain, chains, deliver
 from stilltrue.event import Event, Reinstated, Revoked
 from stilltrue.ids import stamp
 from stilltrue.lifecycle import Status, Step, fold, is_legal
-from stilltrue.retrieval.budget import Packed, Parcel, estimate_tokens, pack
-from stilltrue.text.render import chain_lines
+from stilltrue.text.budget import Packed, Parcel, estimate_tokens, pack
+from stilltrue.text.render import render_chain
 
 thorough = settings(deadline=None)
 budgets = st.integers(0, 600)
@@ -31,7 +31,7 @@ def pick(log: list[Event], chosen: set[int]) -> list[str]:
 def delivered(chain: Chain, entered: list[str], budget: int, today: Chain | None = None) -> Packed | None:
     """The chain as it goes out into that budget; None where it does not fit."""
     delivery = deliver(chain, entered, today)
-    packed, omitted = pack([Parcel(chain.id, chain_lines(delivery, VOICE))], budget)
+    packed, omitted = pack([Parcel(chain.id, render_chain(delivery, VOICE).lines)], budget)
     assert len(packed) + len(omitted) == 1
     return packed[0] if packed else None
 
@@ -154,7 +154,7 @@ def test_the_delivered_chains_do_not_exceed_the_budget_and_the_others_are_named(
 ) -> None:
     """Counted over the text as it goes out."""
     found = chains(log, moment)
-    parcels = [Parcel(chain.id, chain_lines(deliver(chain, pick(log, chosen)), VOICE)) for chain in found]
+    parcels = [Parcel(chain.id, render_chain(deliver(chain, pick(log, chosen)), VOICE).lines) for chain in found]
     packed, omitted = pack(parcels, budget, count)
     assert count("\n".join(each.text for each in packed)) <= budget or not packed
     assert {each.parcel.key for each in packed} | {each.key for each in omitted} == {chain.id for chain in found}

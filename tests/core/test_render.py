@@ -13,7 +13,7 @@ from stilltrue.chain import chains, deliver
 from stilltrue.event import Event
 from stilltrue.lifecycle import Status
 from stilltrue.text.formatting import Formatter, indented
-from stilltrue.text.render import chain_lines, retraction_lines
+from stilltrue.text.render import render_chain, retraction_lines
 
 PROXY = """
     A  remembered "the outage was the database" about api
@@ -23,12 +23,12 @@ PROXY = """
 
 def lines(text: str, on: float = LATER) -> list[str]:
     """The one chain of a log as it is told, entered by nothing in particular."""
-    return [line.text for line in chain_lines(deliver(chain_of(text, on), []), VOICE)]
+    return [line.text for line in render_chain(deliver(chain_of(text, on), []), VOICE).lines]
 
 
 def as_of(text: str, then: float) -> list[str]:
     """The one chain of a log as it was on that day, with what is known today."""
-    return [line.text for line in chain_lines(deliver(chain_of(text, then, then), [], chain_of(text)), VOICE)]
+    return [line.text for line in render_chain(deliver(chain_of(text, then, then), [], chain_of(text)), VOICE).lines]
 
 
 def test_what_holds_leads_and_what_it_replaced_is_marked_as_history() -> None:
@@ -97,7 +97,7 @@ def test_a_contested_chain_says_so_before_its_heads_and_shows_them_side_by_side(
 
 def test_a_line_about_the_whole_chain_tells_no_note() -> None:
     """A note counts as shown by its own line: the warning must not pass for the oldest note, which can be cut."""
-    told = chain_lines(deliver(chain_of(PROXY + "C  remembered about api updates A"), []), VOICE)
+    told = render_chain(deliver(chain_of(PROXY + "C  remembered about api updates A"), []), VOICE).lines
     assert [(line.note_id, line.must) for line in told] == [("", True), ("B", True), ("C", True), ("A", False)]
 
 
@@ -215,10 +215,10 @@ def test_as_of_an_earlier_day_a_note_that_still_holds_is_not_marked() -> None:
 def test_how_often_a_chain_was_recalled_is_said_once_on_its_first_note() -> None:
     """In this session, and in all; not where it never was."""
     delivery = deliver(chain_of(PROXY), [])
-    first, second = (line.text for line in chain_lines(delivery, VOICE, (2, 7)))
+    first, second = (line.text for line in render_chain(delivery, VOICE, (2, 7)).lines)
     assert "recalled before: 2x this session, 7x in all" in first
     assert "recalled" not in second
-    assert "recalled" not in chain_lines(delivery, VOICE, (0, 0))[0].text
+    assert "recalled" not in render_chain(delivery, VOICE, (0, 0)).lines[0].text
 
 
 def test_a_retraction_is_told_as_one_with_its_reason_so_that_it_is_not_learned_again() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stilltrue.chain import Chain, Delivery, chains, deliver
 from stilltrue.lifecycle import Status
 from stilltrue.note import canonical_subject
-from stilltrue.text.render import chain_lines
+from stilltrue.text.render import render_chain
 from tools.support import validation
 from tools.support.context import ToolContext
 from tools.support.lookup import find
@@ -157,4 +157,4 @@ def _unsettled(chain: Chain) -> bool:
 
 
 def _lines(delivery: Delivery, context: ToolContext) -> str:
-    return "\n".join(line.text for line in chain_lines(delivery, context.formatter))
+    return "\n".join(line.text for line in render_chain(delivery, context.formatter).lines)

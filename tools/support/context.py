@@ -9,8 +9,8 @@ from typing import Protocol
 
 from stilltrue.classes import DEFAULT_CLASS, Classes
 from stilltrue.ids import Stamp
-from stilltrue.retrieval.budget import TokenCounter, estimate_tokens
 from stilltrue.retrieval.ranking import Policy
+from stilltrue.text.budget import TokenCounter, estimate_tokens
 from stilltrue.text.formatting import Formatter
 from store.port import Embedded, Embedder, Encoded, IndexEntry, Reranker, Store
 
@@ -66,7 +66,9 @@ class ToolContext:
 
     `clock` gives the moment (UTC) and `stamp` a fresh id and time, later than the moment it is given.
     `embed_wait_s` is how long a write waits for a model that is still loading; a read never does. `write_patience_s`
-    is how long a write that loses the race against other processes is tried again.
+    is how long a write that loses the race against other processes is tried again. A subject that is in play only
+    through a returned chain is listed with up to `indirect_requirements` requirements; where a recall names nobody,
+    those of everybody are listed up to `unnamed_requirement_tokens`.
     """
 
     store: Store
@@ -83,6 +85,8 @@ class ToolContext:
     default_class: str = DEFAULT_CLASS
     budget_tokens: int = 1_200
     max_chains: int = 12
+    indirect_requirements: int = 12
+    unnamed_requirement_tokens: int = 400
     candidates: int = 50
     refresh_floor_s: float = 60.0
     embed_wait_s: float = 30.0

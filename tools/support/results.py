@@ -6,16 +6,16 @@ Clients forward one or the other, so both are complete and both are small: `data
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
-from stilltrue.chain import Chain, Delivery
+from stilltrue.chain import Chain
 from stilltrue.lifecycle import Member
-from stilltrue.requirement import Requirement
 from stilltrue.text.formatting import Formatter
-from stilltrue.text.status_text import status_text_of, status_texts
+from stilltrue.text.render import RenderedChain, RenderedRequirement
+from stilltrue.text.status_text import StatusText, status_text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,14 @@ class OmittedView:
 
     id: str
     tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldView:
+    """A subject whose requirements are too many to be listed here, and their number; `constraints` returns them."""
+
+    subject: str
+    requirements: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +139,7 @@ class Recalled:
     degraded: bool = False
     as_of: str = ""
     further: int = 0
+    withheld: tuple[WithheldView, ...] = ()
     notices: tuple[str, ...] = ()
 
 
@@ -188,8 +197,8 @@ def as_data(value: Any) -> Any:
     return value
 
 
-def note_view(member: Member, chain: Chain, formatter: Formatter) -> NoteView:
-    """The note with its status and mark as the fold of `chain` says."""
+def note_view(member: Member, chain: Chain, formatter: Formatter, mark: StatusText | None = None) -> NoteView:
+    """The note with its status; its mark is that of the fold of `chain`, unless one is given."""
     note = member.note
     return NoteView(
         id=note.id,
@@ -199,7 +208,7 @@ def note_view(member: Member, chain: Chain, formatter: Formatter) -> NoteView:
         klass=note.klass,
         source=note.source,
         recorded_at=formatter.time(note.recorded_at),
-        mark=str(status_text_of(member, chain, formatter)),
+        mark=str(status_text_of(member, chain, formatter) if mark is None else mark),
         valid_from=formatter.time(note.valid_from) if note.valid_from else "",
         valid_until=formatter.time(note.valid_until) if note.valid_until else "",
         attribute=note.attribute or "",
@@ -207,20 +216,24 @@ def note_view(member: Member, chain: Chain, formatter: Formatter) -> NoteView:
 
 
 def chain_view(
-    delivery: Delivery, shown: Iterable[str], formatter: Formatter, hidden: int = 0, counts: tuple[int, int] = (0, 0)
+    rendered: RenderedChain,
+    shown: Iterable[str],
+    formatter: Formatter,
+    hidden: int = 0,
+    counts: tuple[int, int] = (0, 0),
 ) -> ChainView:
     """The chain with those of its members that are shown."""
-    kept = set(shown)
-    chain, status_text = delivery.chain, status_texts(delivery, formatter)
+    delivery, texts, kept = rendered.delivery, rendered.status_texts, set(shown)
+    chain = delivery.chain
 
-    def view(member: Member) -> NoteView:
-        return replace(note_view(member, chain, formatter), mark=str(status_text[member.id]))
+    def views(members: Iterable[Member], of: Chain) -> tuple[NoteView, ...]:
+        return tuple(note_view(member, of, formatter, texts[member.id]) for member in members)
 
     return ChainView(
         id=chain.id,
-        lead=tuple(view(member) for member in delivery.lead),
-        history=tuple(view(member) for member in delivery.rest if member.id in kept),
-        since=tuple(note_view(member, delivery.today or chain, formatter) for member in delivery.since),
+        lead=views(delivery.lead, chain),
+        history=views((member for member in delivery.rest if member.id in kept), chain),
+        since=views(delivery.since, delivery.today or chain),
         hidden=hidden,
         contested=chain.contested,
         damaged=chain.cyclic,
@@ -229,18 +242,13 @@ def chain_view(
     )
 
 
-def requirement_view(requirement: Requirement, formatter: Formatter) -> RequirementView:
+def requirement_view(rendered: RenderedRequirement, formatter: Formatter) -> RequirementView:
     """The notes that bind, and what is newer."""
+    requirement, texts = rendered.requirement, rendered.status_texts
     chain = requirement.chain
-    bound = [member.id for member in requirement.binding]
-    closed = chain.closure(bound)
     return RequirementView(
         id=chain.id,
-        rules=tuple(note_view(member, chain, formatter) for member in requirement.binding),
-        newer=tuple(
-            note_view(member, chain, formatter)
-            for member in chain.members.values()
-            if member.id in closed and member.id not in bound
-        ),
+        rules=tuple(note_view(member, chain, formatter, texts[member.id]) for member in requirement.binding),
+        newer=tuple(note_view(member, chain, formatter, texts[member.id]) for member in rendered.newer),
         contested=chain.contested,
     )

@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from stilltrue.chain import Chain, Delivery, chains, deliver
+from stilltrue.chain import Chain, chains
 from stilltrue.errors import StoreTrouble
 from stilltrue.lifecycle import Member
 from stilltrue.retrieval import late_interaction
 from stilltrue.retrieval.ranking import Candidate, Recency, relevance, score
+from stilltrue.retrieval.selection import Ask, Entered
 from stilltrue.retrieval.stop_words import content_words
-from store.port import ChainRecord, Count, Embedder, Encoded, Hit, Reranker, Vector
+from store.port import ChainRecord, Count, Embedder, Encoded, Hit, Reranker
 from tools.support.context import ToolContext
 
 _DAY = timedelta(days=1)
@@ -23,22 +24,25 @@ _WORDS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
-    """A chain that the search entered, by which notes (the best first), and its score: that of its best entry.
+class Found:
+    """What was found for a question: the chains that the search entered, and why it was degraded, if it was.
 
-    `today` is the chain as it is now, where `chain` is folded as of an earlier moment.
+    `counts` are those of the notes in these chains. `any` is false where nothing matched at all.
     """
 
-    chain: Chain
-    today: Chain
-    entries: tuple[str, ...]
-    score: float
-    vector: Vector | None
+    entered: tuple[Entered, ...]
+    counts: Mapping[str, Count]
+    degraded: str | None
+    any: bool
 
-    @property
-    def delivery(self) -> Delivery:
-        # Only what is newer than the best entry must be told: nearly every note of a long chain is an entry.
-        return deliver(self.chain, self.entries[:1], self.today if self.today is not self.chain else None)
+
+def retrieve(context: ToolContext, ask: Ask, session: str, now: datetime) -> Found:
+    """Search, read the chains of what was found, and score each by its best entry."""
+    hits, degraded = search(context, ask.query, ask.subjects)
+    records = context.store.chains({hit.chain for hit in [*hits.by_vector, *hits.by_text]})
+    counts = counts_of(context, records, session)
+    entered = enter(context, hits, records, counts, ask.intent.recency, ask.moment, now)
+    return Found(tuple(entered), counts, degraded, bool(records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +139,15 @@ def enter(
             entries = [note_id for note_id in every if note_id in chain.members or note_id not in existed]
             if entries:
                 leading = next((vectors[lead] for lead in chain.lead if lead in vectors), None)
-                entered.append(Entered(chain, today[chain_id], tuple(entries), scored[entries[0]], leading))
+                read = _retrievals(chain, counts)
+                entered.append(Entered(chain, today[chain_id], tuple(entries), scored[entries[0]], leading, read))
     return entered
+
+
+def _retrievals(chain: Chain, counts: Mapping[str, Count]) -> tuple[int, int]:
+    """How often the leads of the chain were delivered: in this session and in total."""
+    known = [counts[note_id] for note_id in chain.lead if note_id in counts]
+    return max((each.session for each in known), default=0), max((each.total for each in known), default=0)
 
 
 def _reranked(
