@@ -93,9 +93,9 @@ class Selection:
     def reached(self) -> frozenset[str]:
         """The subjects of the leads of the chains that are returned, here or with the requirements."""
         chains = [each.entered.today for each in self.returned] + [each.chain for each in self.beside]
-        return frozenset(
-            name for chain in chains for note_id in chain.lead for name in chain.members[note_id].note.subjects
-        )
+        leads = [chain.members[note_id] for chain in chains for note_id in chain.lead]
+        binding = [member for each in self.beside for member in each.binding]
+        return frozenset(name for member in (*leads, *binding) for name in member.note.subjects)
 
 
 def select(
@@ -204,7 +204,8 @@ def in_play(
     withheld = {name: counts[name] for name in reached if name not in direct and counts.get(name, 0) > maximum}
     subjects = set(direct) | (set(reached) - withheld.keys())
     own = {each.chain.id for each in beside}
-    shown = [each for each in every if each.chain.id in own or _names(each, subjects)]
+    shown = [each if each.chain.id in own else _about(each, subjects) for each in every]
+    shown = [each for each in shown if each.binding]
     return InPlay(tuple(shown), tuple(sorted(subjects)), withheld, {} if shown else counts)
 
 
@@ -217,5 +218,7 @@ def counted(held: Iterable[Requirement]) -> dict[str, int]:
     return counts
 
 
-def _names(requirement: Requirement, subjects: Collection[str]) -> bool:
-    return any(not set(subjects).isdisjoint(member.note.subjects) for member in requirement.binding)
+def _about(requirement: Requirement, subjects: set[str]) -> Requirement:
+    """The requirement without the notes that bind others."""
+    binding = (member for member in requirement.binding if not subjects.isdisjoint(member.note.subjects))
+    return Requirement(requirement.chain, tuple(binding))

@@ -173,14 +173,11 @@ def test_no_note_is_told_without_all_that_is_newer(world: World, question: Quest
 def test_every_requirement_of_the_subjects_in_play_is_told(world: World, question: Question) -> None:
     """Completeness: for any query, any budget, any number of chains and of distractors."""
     answer = question.ask(world)
-    delivered = {chain.id for chain in answer.chains} - {""}
     in_play = set(answer.subjects)
-    assert in_play >= (set(question.subjects) if question.subjects else {"user"})
-    if not question.subjects:
-        assert in_play >= {subject for chain in delivered for subject in world.subjects(chain)}
-        assert "Priya" not in question.query or in_play >= {"priya"} & set().union(
-            *map(world.subjects, world.members)
-        )
+    assert in_play >= {"user", *(question.subjects or ())}
+    assert "Priya" not in question.query or in_play >= {"priya"} & set().union(*map(world.subjects, world.members))
+    if question.as_of is None:
+        assert in_play >= {name for chain in answer.chains for view in chain.lead for name in view.subjects}
     binding = {
         member.id
         for member in world.members.values()

@@ -169,7 +169,7 @@ def test_what_is_over_is_told_only_where_it_is_asked_for_and_is_counted_otherwis
     agent.clock.on(days=30)
     answer = agent.recall("office")
     assert told(answer) == []
-    assert "1 matching memories are over or erased; include_retired shows them" in answer.text
+    assert "1 matching memories are expired or erased; include_retired shows them" in answer.text
     assert told(agent.recall("office", include_retired=True)) == ["Office in Ghent"]
 
 

@@ -112,7 +112,7 @@ def test_a_retired_text_said_again_is_a_new_note_and_resurrects_nothing(agent: A
     agent.clock.on(days=5)
     again = agent.remember("Tests run with tox", subjects=["ci"])
     assert (again.data.stored, agent.status(old, again.data.id)) == (True, f"{end}, current")
-    assert f"these very words were stored as [{old}], which does not hold" in again.text
+    assert f"these exact words were stored before as [{old}], which does not hold" in again.text
 
 
 def test_the_ready_call_makes_a_retired_text_true_again(agent: Agent) -> None:
@@ -164,7 +164,7 @@ def test_a_second_note_for_an_attribute_that_has_room_for_one_is_answered_with_a
     """Both are stored, and the reply names the first with the call that replaces both."""
     first = agent.note("Lives in\nGhent", klass="fact", attribute="home_city", subjects=["tom"])
     second = agent.remember("Lives in Bruges", klass="fact", attribute="home_city", subjects=["tom"])
-    assert "tom now has two current notes for 'home_city'" in second.text
+    assert "tom now has two current values of 'home_city'" in second.text
     assert calls_in(second.text)[0] == [first, second.data.id]
     assert agent.status(first, second.data.id) == "current, current"
 
@@ -182,7 +182,7 @@ def test_times_without_a_zone_are_taken_in_the_configured_one_and_echoed_with_it
     """A day as an end means the end of that day."""
     answer = agent.remember("Tom is on leave", valid_from="2026-03-04", valid_until="2026-03-06")
     assert (answer.data.note.status, answer.data.note.valid_until) == ("pending", "2026-03-07T00:00:00+00:00")
-    assert "it holds from 2026-03-04T00:00:00+00:00 until 2026-03-07T00:00:00+00:00." in answer.text
+    assert "valid from 2026-03-04T00:00:00+00:00 until 2026-03-07T00:00:00+00:00." in answer.text
 
 
 # Refinements
@@ -228,7 +228,7 @@ def test_without_a_model_a_note_is_stored_and_the_answer_says_what_it_lacks() ->
     """Full text still finds it."""
     agent = Agent(embedding=Ready(None, "the weights are missing"))
     answer = agent.remember("The invoice is due in May", cues=["paying bills"])
-    assert "DEGRADED: stored without a vector, found by its words only, since the weights are missing." in answer.text
+    assert "DEGRADED: stored without a vector, so it is found by its words only: the weights are missing." in answer.text
     assert told(agent.recall("invoice")) == told(agent.recall("bills")) == ["The invoice is due in May"]
 
 
@@ -279,7 +279,7 @@ def test_a_note_cannot_pass_for_the_heading_of_the_requirements(agent: Agent) ->
 def test_a_model_that_is_still_loading_does_not_hold_up_a_write_for_longer_than_it_was_told() -> None:
     """After the wait the note is stored without a vector."""
     agent = Agent(embedding=BackgroundEmbedder(lambda: pytest.fail("nobody started it")))
-    assert "since the embedding model is still loading" in agent.remember("Tea at four").text
+    assert "the embedding model is still loading" in agent.remember("Tea at four").text
 
 
 def test_ids_tell_when_a_note_was_recorded(agent: Agent) -> None:

@@ -99,7 +99,7 @@ def test_a_successor_whose_time_has_not_come_leaves_the_old_note_in_force(agent:
     assert agent.status(old, new.data.id) == "current, pending"
     assert "Now holds" not in new.text
     assert f"Replaces [{old}] Office in Ghent - still current" in new.text
-    assert "it holds from 2026-06-01T00:00:00+00:00 until further notice." in new.text
+    assert "valid from 2026-06-01T00:00:00+00:00." in new.text
     agent.clock.on(days=120)
     assert told(agent.recall("office")) == ["Office in Bruges"]
 

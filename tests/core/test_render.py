@@ -212,15 +212,6 @@ def test_as_of_an_earlier_day_a_note_that_still_holds_is_not_marked() -> None:
     assert "KNOWN TODAY" not in as_of("A  remembered @1", then=3)[0]
 
 
-def test_how_often_a_chain_was_recalled_is_said_once_on_its_first_note() -> None:
-    """In this session, and in all; not where it never was."""
-    delivery = deliver(chain_of(PROXY), [])
-    first, second = (line.text for line in render_chain(delivery, VOICE, (2, 7)).lines)
-    assert "recalled before: 2x this session, 7x in all" in first
-    assert "recalled" not in second
-    assert "recalled" not in render_chain(delivery, VOICE, (0, 0)).lines[0].text
-
-
 def test_a_retraction_is_told_as_one_with_its_reason_so_that_it_is_not_learned_again() -> None:
     """One line, and what it is stands before its words."""
     chain = chain_of('A  remembered "the port is 5432" \n -  revoked A because "that was staging"')
