@@ -162,6 +162,10 @@ def test_what_is_allowed_is_allowed(file: str, source: str) -> None:
         ),
         (("store/a/x.py: import store.b", "store/a/y.py: ", "store/b.py: import store.a.y"), "store.a, store.b"),
         (
+            (f"{FRONT_DOOR}: from server.cli import main", "server/cli/main.py: from stilltrue.__main__ import main"),
+            "server.cli, stilltrue.__main__",
+        ),
+        (
             ("store/a.py: import tools.a", "tools/a.py: ", "tools/b.py: import store.c", "store/c.py: "),
             "store, tools",
         ),
