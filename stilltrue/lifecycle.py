@@ -57,8 +57,7 @@ class Evidence(NamedTuple):
 class StateRow:
     """One row of the table: when a note has this status, what the status means, and what may be done from it.
 
-    `binds`: a note of a constraint class in this status is a requirement. `legal` are the steps that may be taken;
-    `is_legal` adds the one condition that the status alone cannot express.
+    `binds`: a note of a constraint class is a requirement then. `legal` are the steps allowed, see also `is_legal`.
     """
 
     fits: Callable[[Evidence], bool]
@@ -201,8 +200,8 @@ def _tally(events: Iterable[Event], recorded_until: datetime | None) -> dict[str
         if tally is None:
             continue
         match event:
-            # A note that is revoked already cannot be revoked again, nor an erased one erased: the first event
-            # counts. Otherwise a second revocation, after the note's time, would undo that it never took effect.
+            # The first revocation counts, as the first erasure does: a second one, after the note's time, must not
+            # undo that the note never took effect.
             case Revoked():
                 tally.revocation = tally.revocation or event
             case Reinstated():
@@ -232,19 +231,18 @@ def _member(
     retiring, passed = _search(note_id, successors, lambda other: tallies[other].retires(moment))
     # A successor that never took effect, or has not yet, took nothing's place: its base is not unsettled by it.
     fallen = [other for other in passed if tallies[other].took_effect(moment)]
-    evidence = Evidence(
-        erased=tally.erased_at is not None,
-        revoked=tally.revocation is not None,
-        superseded=bool(retiring),
-        deserted=bool(fallen),
-        begun=note.valid_from is None or note.valid_from <= moment,
-        over=note.valid_until is not None and note.valid_until <= moment,
-    )
+    begun = note.valid_from is None or note.valid_from <= moment
+    over = note.valid_until is not None and note.valid_until <= moment
+    erased, revoked = tally.erased_at is not None, tally.revocation is not None
+    evidence = Evidence(erased, revoked, bool(retiring), bool(fallen), begun, over)
+    for status, row in STATES.items():  # noqa: B007 - the last row always fits; next() would take twice the time
+        if row.fits(evidence):
+            break
     return Member(
         note=note,
         links=tally.remembered.links,
         reason=tally.remembered.reason,
-        status=next(status for status, row in STATES.items() if row.fits(evidence)),
+        status=status,
         superseders=tuple(retiring),
         fallen=tuple(fallen),
         revocation=tally.revocation,
@@ -282,8 +280,7 @@ def _search(
 def is_legal(step: Step, member: Member) -> bool:
     """Whether `step` may be taken on this note now: its row allows it, and only an end of a chain is superseded.
 
-    The second condition matters for a revoked note alone: if a note that is in force replaced it, a further successor
-    would open a second branch beside that one, and the chain would be contested.
+    A revoked note that a note in force has replaced is not an end: a successor would open a second branch.
     """
     if step is Step.SUPERSEDE and member.superseders:
         return False

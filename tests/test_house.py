@@ -14,6 +14,8 @@ from house_rules import FRONT_DOOR, MAY_IMPORT, circular, complaints, crowded, t
 ROOT = Path(__file__).resolve().parent.parent
 
 NOT_YET = (  # known breaches that are being mended
+    "circle: server.cli, stilltrue.__main__",
+    "circle: server.cli.main, server.cli.reembed_command, server.cli.store_commands, stilltrue.__main__",
     "circle: server.protocol.dispatch, server.protocol.elicitation, server.protocol.resources",
     "circle: server.protocol.instructions, server.tenants, server.wiring",
     "circle: server.protocol, server.tenants, server.wiring",
@@ -160,6 +162,10 @@ def test_what_is_allowed_is_allowed(file: str, source: str) -> None:
         ),
         (("store/a/x.py: import store.b", "store/a/y.py: ", "store/b.py: import store.a.y"), "store.a, store.b"),
         (
+            (f"{FRONT_DOOR}: from server.cli import main", "server/cli/main.py: from stilltrue.__main__ import main"),
+            "server.cli, stilltrue.__main__",
+        ),
+        (
             ("store/a.py: import tools.a", "tools/a.py: ", "tools/b.py: import store.c", "store/c.py: "),
             "store, tools",
         ),
@@ -171,13 +177,13 @@ def test_a_circle_is_seen(sources: tuple[str, ...], circle: str) -> None:
 
 
 def test_importing_downwards_is_no_circle() -> None:
-    """Nor is the front door, which imports the command line, which imports it; nor two ways to one module."""
+    """Nor is the front door, which imports the command line, nor two paths to one module."""
     below = {
         "store/a.py": "import store.b, store.c",
         "store/b.py": "import store.c",
         "store/c.py": "import stilltrue.d",
     }
-    door = {FRONT_DOOR: "import server.cli.main", "server/cli/main.py": "from stilltrue.__main__ import main"}
+    door = {FRONT_DOOR: "import server.cli.main", "server/cli/main.py": "import stilltrue.d"}
     assert list(circular({**below, **door, "stilltrue/d.py": ""})) == []
 
 

@@ -15,7 +15,7 @@ from tools.support.retry import attempts
 
 
 def feedback(context: ToolContext, note_ids: Sequence[str], outcome: str) -> Answer:
-    """Append a rating for each of the notes: `helped` raises its importance by 5 %, `misled` undoes that.
+    """Append a rating for each of the notes: `helped` raises its rank a little, `misled` undoes that.
 
     Refused, with nothing written, where an id is unknown or the outcome is neither.
     """

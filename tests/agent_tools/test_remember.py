@@ -228,7 +228,9 @@ def test_without_a_model_a_note_is_stored_and_the_answer_says_what_it_lacks() ->
     """Full text still finds it."""
     agent = Agent(embedding=Ready(None, "the weights are missing"))
     answer = agent.remember("The invoice is due in May", cues=["paying bills"])
-    assert "DEGRADED: stored without a vector, so it is found by its words only: the weights are missing." in answer.text
+    assert (
+        "DEGRADED: stored without a vector, so it is found by its words only: the weights are missing." in answer.text
+    )
     assert told(agent.recall("invoice")) == told(agent.recall("bills")) == ["The invoice is due in May"]
 
 

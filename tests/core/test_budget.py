@@ -1,4 +1,4 @@
-"""Whole chains in a number of tokens: what is cut, what is skipped, and that both are said."""
+"""Packing whole chains into a token budget: what is cut, what is skipped, and that both are reported."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def texts(packed: Packed) -> list[str]:
 
 
 @given(parcels, st.integers(-5, 400), st.sampled_from([estimate_tokens, len]))
-def test_the_text_that_goes_out_never_exceeds_the_budget(found: list[Parcel], budget: int, count: type[len]) -> None:
-    """Counted as one text, line ends and notices of what was cut included, in any script and by any counter."""
+def test_the_delivered_text_never_exceeds_the_budget(found: list[Parcel], budget: int, count: type[len]) -> None:
+    """Counted as one text, with line ends and cut notices, in any script and by any counter."""
     packed, omitted = pack(found, budget, count)
     assert sum(each.tokens for each in packed) <= max(budget, 0)
     assert all(count(each.text) <= each.tokens for each in packed)
@@ -56,8 +56,8 @@ def test_the_text_that_goes_out_never_exceeds_the_budget(found: list[Parcel], bu
 
 
 @given(parcels, st.integers(0, 400))
-def test_what_must_be_told_is_never_cut_and_the_rest_goes_from_the_end(found: list[Parcel], budget: int) -> None:
-    """Among the lines that may go, those that stay are the first ones; the count of the others is said."""
+def test_must_lines_are_never_cut_and_the_others_are_cut_from_the_end(found: list[Parcel], budget: int) -> None:
+    """The optional lines that remain are the first ones, and the number of the others is shown."""
     for each in pack(found, budget)[0]:
         optional = [line for line in each.parcel.lines if not line.must]
         kept = len(optional) - each.hidden
@@ -67,15 +67,15 @@ def test_what_must_be_told_is_never_cut_and_the_rest_goes_from_the_end(found: li
 
 
 @given(st.lists(lines, min_size=1, max_size=8).map(tuple))
-def test_a_chain_that_was_left_out_fits_once_its_named_size_is_given(told: tuple[Line, ...]) -> None:
-    """The size under `omitted` is what its shortest telling needs, no more and no less."""
-    _, (left,) = pack([Parcel("c", told)], 0)
-    assert pack([Parcel("c", told)], left.tokens)[0]
-    assert not pack([Parcel("c", told)], left.tokens - 1)[0]
+def test_an_omitted_chain_fits_into_exactly_the_size_that_was_reported_for_it(drawn: tuple[Line, ...]) -> None:
+    """That is its size with everything cut that can be."""
+    _, (left,) = pack([Parcel("c", drawn)], 0)
+    assert pack([Parcel("c", drawn)], left.tokens)[0]
+    assert not pack([Parcel("c", drawn)], left.tokens - 1)[0]
 
 
 def test_history_is_cut_oldest_first_with_a_count_of_what_was_cut() -> None:
-    """The head stays, the newest of its history too."""
+    """The head stays, and so does the newest of its history."""
     chain = parcel("c", "!head", "newer" * 20, "older" * 20, "oldest" * 20)
     room = estimate_tokens("newer" * 20) + estimate_tokens("!head") + estimate_tokens(cut_notice(2)) + 3
     ((packed,), omitted) = pack([chain], room)
@@ -84,47 +84,47 @@ def test_history_is_cut_oldest_first_with_a_count_of_what_was_cut() -> None:
     assert omitted == []
 
 
-def test_a_line_that_must_be_told_stays_also_behind_history_that_is_cut() -> None:
-    """What was learned since stands at the end of a chain and is not history."""
+def test_a_must_line_stays_even_after_history_that_is_cut() -> None:
+    """What was recorded since is at the end of a chain and is not history."""
     ((packed,), _) = pack([parcel("c", "!head", "old " * 50, "!since")], 25)
     assert texts(packed) == ["!head", "!since"]
 
 
-def test_a_chain_that_does_not_fit_is_skipped_and_named_and_smaller_ones_still_go_in() -> None:
-    """Nothing is dropped in silence, and one big chain does not starve the rest."""
+def test_a_chain_that_does_not_fit_is_skipped_and_named_and_smaller_ones_still_fit() -> None:
+    """Nothing is dropped silently, and one big chain does not starve the rest."""
     packed, omitted = pack([parcel("big", "!word " * 200), parcel("small", "!word")], 20)
     assert [each.parcel.key for each in packed] == ["small"]
     assert [(each.key, each.tokens) for each in omitted] == [("big", estimate_tokens("!word " * 200) + 1)]
 
 
 def test_chains_are_packed_in_the_order_given() -> None:
-    """Best first: the order is the ranking's business."""
+    """The ranking has put the best first."""
     packed, _ = pack([parcel("b", "!b"), parcel("a", "!a")], 100)
     assert [each.parcel.key for each in packed] == ["b", "a"]
 
 
-def test_no_budget_leaves_everything_out_by_name() -> None:
-    """Also then nothing vanishes."""
+def test_with_no_budget_every_chain_is_omitted_by_name() -> None:
+    """Nothing vanishes even then."""
     packed, omitted = pack([parcel("a", "!a"), parcel("b", "b")], 0)
     assert (packed, [each.key for each in omitted]) == ([], ["a", "b"])
 
 
-def test_outside_the_budget_a_chain_is_told_whole_and_its_size_is_known() -> None:
-    """This is how requirements go out."""
-    told = whole(parcel("c", "!head", "history"))
-    assert (texts(told), told.hidden) == (["!head", "history"], 0)
-    assert told.tokens >= estimate_tokens(told.text)
+def test_outside_the_budget_a_chain_is_whole_and_its_size_is_known() -> None:
+    """Requirements are delivered this way."""
+    packed = whole(parcel("c", "!head", "history"))
+    assert (texts(packed), packed.hidden) == (["!head", "history"], 0)
+    assert packed.tokens >= estimate_tokens(packed.text)
 
 
 @pytest.mark.parametrize("script", ["chinese", "japanese", "korean"])
 def test_an_ideograph_or_a_syllable_counts_as_a_token(script: str) -> None:
-    """Four characters a token would undercount these several times."""
+    """Four characters per token would undercount these several times."""
     assert estimate_tokens(SCRIPTS[script]) >= len(SCRIPTS[script].replace(" ", ""))
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS))
-def test_no_script_is_counted_below_four_characters_a_token(script: str) -> None:
-    """The common shortcut is the least that any text is held to be, a long word or indented code apart."""
+def test_no_script_is_counted_below_a_token_for_four_characters(script: str) -> None:
+    """The usual shortcut is a lower bound for any text, except for long words and indented code."""
     assert estimate_tokens(SCRIPTS[script]) >= len(SCRIPTS[script]) / 6
 
 
@@ -141,5 +141,5 @@ def test_no_script_is_counted_below_four_characters_a_token(script: str) -> None
     ],
 )
 def test_short_texts_count_as_documented(text: str, tokens: int) -> None:
-    """A word is one for each eight letters, digits go in threes, and a tenth is added."""
+    """A word is one token per eight letters, digits are one per three, and a tenth is added."""
     assert estimate_tokens(text) == tokens

@@ -1,8 +1,8 @@
-"""From any note to its whole chain: what leads, what is history, what must be told and what may be cut."""
+"""From any note to its whole chain: what leads, what is history, what is never cut and what may be."""
 
 from __future__ import annotations
 
-from log_text import LATER, chain_of, day, ids, log, statuses, told
+from log_text import LATER, chain_of, day, ids, leads, log, statuses
 
 from stilltrue.chain import Chain, chains, deliver, partition
 from stilltrue.lifecycle import Status
@@ -26,11 +26,11 @@ FORK = """
 
 def test_the_head_leads_its_chain() -> None:
     """A <- B <- C is led by C alone."""
-    assert told(LINE) == "C"
+    assert leads(LINE) == "C"
 
 
 def test_without_a_head_the_unsettled_notes_lead() -> None:
-    """B is revoked; what it replaced leads, and B goes with it, being newer."""
+    """B is revoked. What it replaced leads, and B is never cut, being newer."""
     chain = chain_of("A  remembered \n B  remembered updates A \n -  revoked B")
     assert chain.lead == ("A",)
     assert deliver(chain, []).must == {"A", "B"}
@@ -38,25 +38,25 @@ def test_without_a_head_the_unsettled_notes_lead() -> None:
 
 def test_a_revoked_merge_leaves_all_that_it_replaced_in_the_lead() -> None:
     """None of them may be dropped: each is the prior value of something."""
-    assert told(MERGE + "-  revoked C") == "A (unsettled) B (unsettled)"
+    assert leads(MERGE + "-  revoked C") == "A (unsettled) B (unsettled)"
 
 
 def test_with_neither_head_nor_unsettled_note_the_revocation_leads() -> None:
-    """A note that was withdrawn and never replaced still tells that it was."""
-    assert told("A  remembered \n -  revoked A") == "A (revoked)"
+    """A note that was withdrawn and never replaced is still reported as withdrawn."""
+    assert leads("A  remembered \n -  revoked A") == "A (revoked)"
 
 
-def test_an_expiry_or_an_erasure_leads_where_nothing_else_is_left() -> None:
-    """A chain is never without a lead."""
-    assert told("A  remembered until 9") == "A (expired)"
-    assert told("A  remembered \n B  remembered updates A \n -  erased B") == "B (erased)"
-    assert told("A  remembered from 200") == "A (pending)"
+def test_an_expired_erased_or_pending_note_leads_if_nothing_else_is_left() -> None:
+    """A chain always has a lead."""
+    assert leads("A  remembered until 9") == "A (expired)"
+    assert leads("A  remembered \n B  remembered updates A \n -  erased B") == "B (erased)"
+    assert leads("A  remembered from 200") == "A (pending)"
 
 
 def test_a_superseded_note_never_leads() -> None:
-    """Where the successor was erased and its own successor revoked, the ends lead, not what they replaced."""
+    """If the successor was erased and its own successor revoked, the ends lead, not what they replaced."""
     assert (
-        told("""
+        leads("""
             A  remembered
             B  remembered updates A
             -  erased B
@@ -68,12 +68,12 @@ def test_a_superseded_note_never_leads() -> None:
 
 
 def test_a_revoked_note_that_was_replaced_does_not_lead_beside_its_replacement() -> None:
-    """It is no end of the chain: what came of it is told by the erased note that took its place."""
-    assert told("A  remembered \n -  revoked A \n B  remembered updates A \n -  erased B") == "B (erased)"
+    """It is not an end of the chain: the erased note that replaced it shows what became of it."""
+    assert leads("A  remembered \n -  revoked A \n B  remembered updates A \n -  erased B") == "B (erased)"
 
 
-def test_a_note_that_will_hold_does_not_lead_before_one_that_holds() -> None:
-    """The pending successor is told after the head, and always told."""
+def test_a_pending_note_does_not_lead_while_another_holds() -> None:
+    """The pending successor comes after the head, and is never cut."""
     chain = chain_of("A  remembered \n B  remembered updates A from 200")
     delivery = deliver(chain, ["A"])
     assert (ids(delivery.lead), ids(delivery.rest), delivery.must) == ("A", "B", {"A", "B"})
@@ -81,23 +81,23 @@ def test_a_note_that_will_hold_does_not_lead_before_one_that_holds() -> None:
 
 def test_two_notes_that_replace_the_same_one_are_contested_and_both_lead() -> None:
     """Nothing picks a winner."""
-    assert told(FORK) == "B C contested"
+    assert leads(FORK) == "B C contested"
 
 
 def test_a_conflict_ends_when_a_note_supersedes_both_sides() -> None:
-    """The merge is the one head."""
-    assert told(FORK + "D  remembered updates B corrects C") == "D"
+    """The merge is the only head."""
+    assert leads(FORK + "D  remembered updates B corrects C") == "D"
 
 
 def test_a_conflict_ends_when_one_side_is_revoked() -> None:
-    """One head is left, and it does not become unsettled by the other's fall."""
-    assert told(FORK + "-  revoked C") == "B"
+    """One head is left, and the revocation of the other does not unsettle it."""
+    assert leads(FORK + "-  revoked C") == "B"
 
 
 def test_a_reinstated_note_contests_what_replaced_its_base_meanwhile() -> None:
-    """B was revoked, C took its place over A; with B back, both hold and that is said."""
+    """B was revoked and C replaced A. With B back, both hold, and the chain is contested."""
     assert (
-        told("""
+        leads("""
             A  remembered
             B  remembered updates A
             -  revoked B
@@ -109,18 +109,18 @@ def test_a_reinstated_note_contests_what_replaced_its_base_meanwhile() -> None:
 
 
 def test_a_note_and_its_refinement_lead_together_and_do_not_contest() -> None:
-    """Both hold: a refinement adds, it does not replace."""
-    assert told("A  remembered \n B  remembered refines A") == "A B"
+    """Both hold: a refinement adds and does not replace."""
+    assert leads("A  remembered \n B  remembered refines A") == "A B"
 
 
 def test_two_refinements_of_one_note_do_not_contest() -> None:
-    """A conflict takes two heads over links that supersede."""
-    assert told("A  remembered \n B  remembered refines A \n C  remembered refines A") == "A B C"
+    """A contest needs two heads connected by links that supersede."""
+    assert leads("A  remembered \n B  remembered refines A \n C  remembered refines A") == "A B C"
 
 
 def test_a_refinement_that_also_corrects_another_note_joins_their_chains() -> None:
     """Links of every kind connect."""
-    assert told("A  remembered \n B  remembered \n C  remembered refines A corrects B") == "A C"
+    assert leads("A  remembered \n B  remembered \n C  remembered refines A corrects B") == "A C"
 
 
 def test_notes_without_links_are_chains_of_their_own() -> None:
@@ -138,8 +138,8 @@ def test_a_merge_makes_one_chain_of_two() -> None:
     assert chain.closure(["B"]) == {"B", "C"}
 
 
-def test_the_closure_leads_to_everything_newer_over_links_of_every_kind() -> None:
-    """Also over a refinement and what corrects the refinement in turn; never back to what is older."""
+def test_the_closure_is_everything_newer_over_links_of_every_kind() -> None:
+    """That includes a refinement and what corrects the refinement; it never leads back to what is older."""
     chain = chain_of("""
         A  remembered
         B  remembered refines A
@@ -151,22 +151,22 @@ def test_the_closure_leads_to_everything_newer_over_links_of_every_kind() -> Non
     assert chain.closure([]) == frozenset()
 
 
-def test_history_is_told_from_newest_to_oldest_after_the_lead() -> None:
+def test_history_follows_the_lead_from_newest_to_oldest() -> None:
     """The order is causal, whatever scored best."""
     delivery = deliver(chain_of(LINE), ["A"])
     assert (ids(delivery.lead), ids(delivery.rest)) == ("C", "B A")
 
 
-def test_what_is_newer_than_the_note_entered_by_is_cut_last() -> None:
-    """Entered by B, A goes before B does; what holds never goes."""
+def test_what_is_newer_than_the_entry_is_cut_last() -> None:
+    """Entered by B, A is cut before B is; what holds is never cut."""
     chain = chain_of(LINE)
     assert deliver(chain, ["B"]).wanted == {"B", "C"}
     assert deliver(chain, ["A"]).wanted == {"A", "B", "C"}
     assert [deliver(chain, entries).must for entries in ([], ["A"])] == [{"C"}, {"C"}]
 
 
-def test_several_entries_into_one_chain_are_one_telling_that_must_tell_all_of_them() -> None:
-    """Entered on both branches of a merge, both must be told."""
+def test_several_entries_into_one_chain_are_all_wanted() -> None:
+    """Entered by both branches of a merge, it keeps both as long as it can."""
     assert deliver(chain_of(MERGE), ["A", "B"]).wanted == {"A", "B", "C"}
 
 
@@ -191,7 +191,7 @@ def test_a_chain_is_retired_when_nothing_in_it_holds_or_may_hold() -> None:
 
 
 def test_in_a_circle_every_member_leads_and_none_is_a_head() -> None:
-    """All are delivered, flagged; a current note beside the circle does not hide it."""
+    """All of it is delivered, flagged; a current note beside the circle does not hide it."""
     circle = "A  remembered updates B \n B  remembered updates A \n C  remembered refines A"
     chain = chain_of(circle)
     assert (chain.cyclic, chain.heads, chain.lead) == (True, (), ("A", "B", "C"))
@@ -199,21 +199,21 @@ def test_in_a_circle_every_member_leads_and_none_is_a_head() -> None:
 
 
 def test_a_note_that_links_to_itself_is_a_circle() -> None:
-    """It cannot be stored, but an old or foreign store may hold one."""
-    assert told("A  remembered updates A") == "A (current) cyclic"
+    """It cannot be stored, but an old or foreign store may have one."""
+    assert leads("A  remembered updates A") == "A (current) cyclic"
 
 
-def test_a_merge_of_two_branches_is_no_circle() -> None:
-    """A diamond joins again without leading back."""
-    assert told(FORK + "D  remembered updates B, C") == "D"
+def test_a_merge_of_two_branches_is_not_a_circle() -> None:
+    """A diamond comes together again without leading back."""
+    assert leads(FORK + "D  remembered updates B, C") == "D"
 
 
 def _then_and_now(text: str, then: float) -> tuple[Chain, Chain]:
     return chain_of(text, on=then, known=then), chain_of(text)
 
 
-def test_as_of_an_earlier_day_the_head_of_that_day_leads_and_what_came_since_is_told() -> None:
-    """The answer to "what did we hold then" is A; B is told as what is known since."""
+def test_as_of_an_earlier_day_the_head_of_that_day_leads_and_later_notes_follow() -> None:
+    """The answer to "what did we believe then" is A; B follows as recorded since."""
     then, now = _then_and_now("A  remembered @1 \n B  remembered corrects A @5", then=3)
     delivery = deliver(then, ["A"], today=now)
     assert (ids(delivery.lead), ids(delivery.since)) == ("A", "B")
@@ -222,27 +222,27 @@ def test_as_of_an_earlier_day_the_head_of_that_day_leads_and_what_came_since_is_
     assert delivery.today.members["A"].status is Status.SUPERSEDED
 
 
-def test_as_of_an_earlier_day_every_later_note_is_told_not_only_the_head() -> None:
+def test_as_of_an_earlier_day_every_later_note_is_delivered_not_only_the_head() -> None:
     """Everything newer than what is delivered is in the same chain of the result."""
     then, now = _then_and_now("A  remembered @1 \n B  remembered updates A @5 \n C  remembered refines B @6", then=3)
     assert ids(deliver(then, [], today=now).since) == "B C"
 
 
-def test_as_of_an_earlier_day_an_older_note_that_a_merge_joined_later_is_not_told() -> None:
-    """The chain of that day had nothing to do with it; only what is newer counts."""
+def test_as_of_an_earlier_day_an_older_note_that_a_merge_joined_later_is_left_out() -> None:
+    """It was not in the chain on that day; only what is newer counts."""
     then, now = _then_and_now("A  remembered @1 \n B  remembered @4 \n C  remembered updates A, B @5", then=3)
     assert ids(deliver(then, ["A"], today=now).since) == "C"
 
 
 def test_as_of_today_there_is_nothing_since() -> None:
-    """The same chain on both sides differs in nothing."""
+    """Nothing is newer than the chain itself."""
     chain = chain_of(LINE)
     assert deliver(chain, ["A"], today=chain).since == ()
     assert deliver(chain, ["A"]).today is None
 
 
-def test_the_log_is_parted_by_chain_with_every_event_beside_its_note() -> None:
-    """A merge joins the parts; events of unknown notes belong nowhere."""
+def test_partition_puts_every_event_into_the_chain_of_its_note() -> None:
+    """A merge joins parts; events of unknown notes are left out."""
     events = log("""
         A  remembered
         B  remembered

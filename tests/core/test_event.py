@@ -1,4 +1,4 @@
-"""What can happen, to and from a row: nothing is lost on the way, and nothing foreign gets in."""
+"""Events to and from rows: nothing is lost on the way, and nothing foreign gets in."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ NOTE = to_row(log("A  remembered about priya as allergy from 3 until 9 updates Z
 
 @given(events())
 def test_an_event_comes_back_from_its_row_as_it_was(event: Event) -> None:
-    """Also through JSON, as an export writes it."""
+    """That holds through JSON too, as in an export."""
     assert from_row(to_row(event)) == event
     assert from_row(json.loads(json.dumps(to_row(event)))) == event
 
 
 @given(events())
-def test_a_row_says_its_kind_its_note_and_its_time_and_leaves_out_what_is_absent(event: Event) -> None:
+def test_a_row_has_kind_note_and_time_and_leaves_out_what_is_absent(event: Event) -> None:
     """It is flat, and nothing in it is null."""
     row = to_row(event)
     assert (row["id"], row["kind"], row["note"]) == (event.id, kind_of(event), event.note_id)
@@ -36,13 +36,13 @@ def test_a_row_says_its_kind_its_note_and_its_time_and_leaves_out_what_is_absent
 
 
 def test_every_kind_of_event_has_a_name_for_rows() -> None:
-    """The closed union and the names agree."""
+    """The closed union and the list of names agree."""
     lines = "A  remembered \n -  revoked A \n -  reinstated A \n -  erased A \n -  helped A"
     assert [to_row(event)["kind"] for event in log(lines)] == list(KINDS)
 
 
-def test_times_stand_in_a_row_in_utc() -> None:
-    """Wherever the validity was said."""
+def test_times_in_a_row_are_in_utc() -> None:
+    """Whatever zone the validity was given in."""
     berlin = timezone(timedelta(hours=2))
     note = Note("A", "x", ("a",), "note", "user", day(1), valid_until=datetime(2026, 7, 1, tzinfo=berlin))
     row = to_row(Remembered(note))
@@ -50,14 +50,14 @@ def test_times_stand_in_a_row_in_utc() -> None:
     assert from_row(row) == Remembered(note)
 
 
-def test_empty_words_are_kept_apart_from_absent_ones() -> None:
-    """An erased note has no words; a reinstatement may have no reason."""
+def test_an_empty_text_is_not_taken_for_an_absent_one() -> None:
+    """An erased note has an empty text; a reinstatement may have no reason at all."""
     erased, _, reinstated = log("A  remembered \n -  erased A \n -  reinstated A")
     assert to_row(erased)["text"] == ""
     assert "reason" not in to_row(reinstated)
 
 
-def test_an_importance_of_nothing_is_kept() -> None:
+def test_an_importance_of_zero_is_kept() -> None:
     """Zero is a value."""
     note = Note("A", "x", ("a",), "note", "user", day(1), importance=0.0)
     assert from_row(to_row(Remembered(note))) == Remembered(note)
@@ -84,20 +84,20 @@ def test_an_importance_of_nothing_is_kept() -> None:
     ],
     ids=str,
 )
-def test_a_row_that_is_none_of_ours_is_refused(change: dict[str, Any]) -> None:
-    """Of an unknown kind, without a time or with one of no zone, or with a link of no kind: never half understood."""
+def test_a_row_that_is_not_one_of_ours_is_refused(change: dict[str, Any]) -> None:
+    """An unknown kind, a time that is missing or has no offset, an unknown link kind: nothing is half understood."""
     with pytest.raises((ValueError, KeyError)):
         from_row(NOTE | change)
 
 
 @pytest.mark.parametrize("key", ["id", "kind", "at", "text", "subjects", "klass", "source", "importance"])
 def test_a_row_that_lacks_what_a_note_needs_is_refused(key: str) -> None:
-    """Nothing is filled in by guess."""
+    """Nothing is filled in by guessing."""
     with pytest.raises((ValueError, KeyError)):
         from_row({name: value for name, value in NOTE.items() if name != key})
 
 
-def test_an_unknown_kind_is_named_beside_those_that_are_known() -> None:
+def test_the_error_for_an_unknown_kind_names_the_known_ones() -> None:
     """The message says what was wrong and what was expected."""
     with pytest.raises(ValueError, match=r"forgotten.*remembered, revoked, reinstated, erased, rated"):
         from_row(NOTE | {"kind": "forgotten"})

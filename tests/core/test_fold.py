@@ -1,4 +1,4 @@
-"""The fold against the contract: the rules written down a second time, over random logs."""
+"""The fold against the contract: its rules written down a second time, over random logs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def revoked_so_far(moves: list[str]) -> bool:
 
 
 def contract(log: list[Event], moment: datetime) -> dict[str, str]:
-    """The status of every note by the lines of the contract, as plainly and slowly as they read."""
+    """The status of every note by the lines of the contract, implemented as plainly as they read."""
     notes = {event.id: event for event in log if isinstance(event, Remembered)}
     moves: dict[str, list[str]] = {note_id: [] for note_id in notes}
     when: dict[tuple[str, str], datetime] = {}
@@ -98,14 +98,14 @@ def contract(log: list[Event], moment: datetime) -> dict[str, str]:
 @given(logs(), moments())
 @thorough
 def test_every_status_is_the_one_that_the_contract_gives(log: list[Event], moment: datetime) -> None:
-    """The fold is total, and agrees with the rules in their plainest form."""
+    """The fold is total, and it agrees with the rules in their plainest form."""
     assert {note_id: str(member.status) for note_id, member in fold(log, moment).items()} == contract(log, moment)
 
 
 @given(logs(), moments(), st.randoms(use_true_random=False))
 @thorough
 def test_the_order_in_which_events_arrive_does_not_matter(log: list[Event], moment: datetime, chance: object) -> None:
-    """A store may return rows in any order: ids sort as the log."""
+    """A store may return rows in any order: ids sort in log order."""
     shuffled = list(log)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
     assert list(fold(shuffled, moment).items()) == list(fold(log, moment).items())
@@ -116,7 +116,7 @@ def test_the_order_in_which_events_arrive_does_not_matter(log: list[Event], mome
 @given(logs(), moments())
 @thorough
 def test_the_fold_of_a_chain_does_not_need_the_rest_of_the_log(log: list[Event], moment: datetime) -> None:
-    """A read costs what it touches: each part of the partition alone gives the same chain."""
+    """Each part of the partition alone gives the same chain, so a read need not look at more."""
     alone = [chain for part in partition(log) for chain in chains(part, moment)]
     assert alone == chains(log, moment)
 
@@ -130,7 +130,7 @@ def test_notes_that_all_link_to_older_ones_are_one_chain(log: list[Event], momen
 
 @given(logs(), moments())
 @thorough
-def test_a_chain_is_contested_when_two_current_notes_are_connected_by_what_supersedes(
+def test_a_chain_is_contested_if_links_that_supersede_connect_two_current_notes(
     log: list[Event], moment: datetime
 ) -> None:
     """And only then: refinements connect, but do not compete."""
@@ -152,10 +152,10 @@ def test_a_chain_is_contested_when_two_current_notes_are_connected_by_what_super
 
 @given(logs(), moments())
 @thorough
-def test_a_superseded_note_names_what_keeps_it_so_and_an_unsettled_one_what_fell(
+def test_a_superseded_note_names_its_successors_and_an_unsettled_one_those_no_longer_in_force(
     log: list[Event], moment: datetime
 ) -> None:
-    """Nobody is told that a note was replaced, or not confirmed, without being told by what."""
+    """A reader always learns what replaced a note, or why it is not confirmed."""
     members = fold(log, moment)
 
     def down(member: Member) -> bool:
@@ -172,8 +172,8 @@ def test_a_superseded_note_names_what_keeps_it_so_and_an_unsettled_one_what_fell
 
 @given(logs(), moments())
 @thorough
-def test_a_requirement_is_let_go_only_for_a_reason_that_is_in_the_log(log: list[Event], moment: datetime) -> None:
-    """Every note of a constraint class binds unless it was replaced, revoked or erased or is out of its time."""
+def test_a_requirement_stops_binding_only_for_a_reason_that_is_in_the_log(log: list[Event], moment: datetime) -> None:
+    """Every note of a constraint class binds unless it is replaced, revoked, erased or outside its validity."""
     classes = Classes()
     bound = {member.id for each in requirements(chains(log, moment), classes) for member in each.binding}
     for member in fold(log, moment).values():
@@ -184,7 +184,7 @@ def test_a_requirement_is_let_go_only_for_a_reason_that_is_in_the_log(log: list[
 @given(logs())
 @thorough
 def test_ids_and_times_rise_along_every_link_and_with_every_event_of_a_note(log: list[Event]) -> None:
-    """Also where the clock jumped back between them, so that sorting by id gives back the log of each chain."""
+    """Even if the clock jumps back between them, so sorting by id restores the log of each chain."""
     carriers = {event.id: event for event in log if isinstance(event, Remembered)}
     for note_id, carrier in carriers.items():
         past = [carriers[link.to] for link in carrier.links]

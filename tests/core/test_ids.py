@@ -1,4 +1,4 @@
-"""Ids and times of recording: they sort as the log, also where a clock does not."""
+"""Ids and times of recording: they sort in log order, even if the clock jumps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ entropies = st.integers(0, 2**64)
 
 @given(st.lists(st.tuples(moments, entropies), min_size=2, max_size=20))
 def test_within_a_chain_ids_and_times_rise_whatever_the_clock_does(ticks: list[tuple[datetime, int]]) -> None:
-    """Each stamp follows the one before, on a clock that jumps back or stands still as on one that runs."""
+    """Each stamp is later than the one before, on a clock that jumps back, stands still or runs."""
     stamps = [stamp(*ticks[0])]
     for now, entropy in ticks[1:]:
         stamps.append(stamp(now, entropy, after=stamps[-1].at))
@@ -26,10 +26,10 @@ def test_within_a_chain_ids_and_times_rise_whatever_the_clock_does(ticks: list[t
 
 
 @given(moments, entropies, st.one_of(st.none(), moments))
-def test_a_stamp_is_never_before_its_moment_nor_far_behind_what_it_follows(
+def test_a_stamp_is_now_or_one_millisecond_after_the_event_that_it_follows(
     now: datetime, entropy: int, after: datetime | None
 ) -> None:
-    """Its time is now, to the millisecond, or the very next millisecond after the event that it follows."""
+    """It is never earlier than now, and never further ahead than it has to be."""
     made = stamp(now, entropy, after)
     assert is_id(made.id)
     assert made.at.microsecond % 1000 == 0
@@ -38,7 +38,7 @@ def test_a_stamp_is_never_before_its_moment_nor_far_behind_what_it_follows(
 
 
 def test_ids_of_different_milliseconds_sort_by_time_whatever_their_entropy() -> None:
-    """The time stands first in the id."""
+    """The time comes first in the id."""
     assert stamp(NOON, 2**30 - 1).id < stamp(NOON + timedelta(milliseconds=1), 0).id
 
 
@@ -57,22 +57,22 @@ def test_a_stamp_is_in_utc_whatever_zone_the_clock_has() -> None:
 
 
 def test_an_id_holds_its_time_in_the_first_ten_characters() -> None:
-    """It can be read back from the id alone."""
+    """The time can be read back from the id alone."""
     value = 0
     for character in stamp(NOON, 0).id[:10]:
         value = value * 32 + ALPHABET.index(character)
     assert value == NOON.timestamp() * 1000
 
 
-def test_the_alphabet_sorts_as_it_counts_and_leaves_out_letters_that_look_alike() -> None:
-    """Otherwise ids would not sort by time, or be misread."""
+def test_the_alphabet_is_in_sorting_order_and_leaves_out_letters_that_look_alike() -> None:
+    """Otherwise ids would not sort by time, or would be misread."""
     assert list(ALPHABET) == sorted(ALPHABET)
     assert len(set(ALPHABET)) == 32
     assert not set("ilou") & set(ALPHABET)
 
 
 def test_only_sixteen_characters_of_the_alphabet_have_the_form_of_an_id() -> None:
-    """An abbreviation has not, nor has anything with other letters."""
+    """An abbreviation does not, nor does anything with other letters."""
     good = stamp(NOON, 5).id
     assert is_id(good)
     assert not any(is_id(text) for text in ("", good[:-1], good + "0", good[:-1] + "u", good.upper(), " " + good[1:]))

@@ -1,4 +1,4 @@
-"""What holds for every log: the invariants of the fold, the chains and the packing, over random logs."""
+"""The invariants of the fold, of the chains and of the packing, over random logs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from log_text import VOICE
+from log_text import FORMATTER
 from strategies import logs, moments
 
 from stilltrue.chain import Chain, chains, deliver
@@ -29,15 +29,15 @@ def pick(log: list[Event], chosen: set[int]) -> list[str]:
 
 
 def delivered(chain: Chain, entered: list[str], budget: int, today: Chain | None = None) -> Packed | None:
-    """The chain as it goes out into that budget; None where it does not fit."""
+    """The chain as it is delivered within that budget; None if it does not fit."""
     delivery = deliver(chain, entered, today)
-    packed, omitted = pack([Parcel(chain.id, render_chain(delivery, VOICE).lines)], budget)
+    packed, omitted = pack([Parcel(chain.id, render_chain(delivery, FORMATTER).lines)], budget)
     assert len(packed) + len(omitted) == 1
     return packed[0] if packed else None
 
 
 def shown(packed: Packed) -> dict[str, str]:
-    """The line of each note that is in the delivered chain, by its id."""
+    """The line of each note in the delivered chain, by its id."""
     return {line.note_id: line.text for line in packed.lines if line.note_id}
 
 
@@ -61,7 +61,7 @@ def test_no_note_is_delivered_without_all_that_is_newer_in_its_chain(
 def test_no_note_is_delivered_without_every_revocation_of_it_and_of_what_is_newer(
     log: list[Event], moment: datetime, chosen: set[int], budget: int
 ) -> None:
-    """The reason that holds a note down stands on its own line."""
+    """The reason of the revocation in force is on the note's own line."""
     for chain in chains(log, moment):
         packed = delivered(chain, pick(log, chosen), budget)
         for note_id in chain.closure(shown(packed)) if packed else ():
@@ -75,7 +75,7 @@ def test_no_note_is_delivered_without_every_revocation_of_it_and_of_what_is_newe
 def test_the_notes_by_which_a_chain_was_entered_are_cut_after_all_others(
     log: list[Event], moment: datetime, chosen: set[int], budget: int
 ) -> None:
-    """Where one of them is missing, all that is left is what leads from them to what holds, and what holds."""
+    """If one of them is missing, only the path from them to what holds is left, and what holds."""
     entered = pick(log, chosen)
     for chain in chains(log, moment):
         packed = delivered(chain, entered, budget)
@@ -89,7 +89,7 @@ def test_the_notes_by_which_a_chain_was_entered_are_cut_after_all_others(
 def test_as_of_a_moment_no_note_is_delivered_without_what_is_newer_today(
     log: list[Event], moment: datetime, chosen: set[int], budget: int
 ) -> None:
-    """What was held then is told with everything that has come of it since."""
+    """What was believed then is shown with everything that has replaced it since."""
     end = max(event.at for event in log) + timedelta(days=1)
     now = {note_id: chain for chain in chains(log, end) for note_id in chain.members}
     for chain in chains(log, moment, recorded_until=moment):
@@ -100,8 +100,8 @@ def test_as_of_a_moment_no_note_is_delivered_without_what_is_newer_today(
 
 @given(logs(), moments())
 @thorough
-def test_as_of_a_moment_whatever_is_known_otherwise_today_is_said(log: list[Event], moment: datetime) -> None:
-    """A note that has another status today is never told as if nothing had become of it."""
+def test_as_of_a_moment_a_note_whose_status_has_changed_since_says_so(log: list[Event], moment: datetime) -> None:
+    """A note with another status today is never shown as if nothing had happened to it."""
     end = max(event.at for event in log) + timedelta(days=100)
     now = {note_id: chain for chain in chains(log, end) for note_id in chain.members}
     for chain in chains(log, moment, recorded_until=moment):
@@ -120,7 +120,7 @@ def test_as_of_a_moment_whatever_is_known_otherwise_today_is_said(log: list[Even
 def test_every_chain_has_a_lead_and_no_superseded_note_is_in_it(
     log: list[Event], moment: datetime, chosen: set[int]
 ) -> None:
-    """Heads; without them the unsettled notes; without those the ends."""
+    """Heads lead; without them, the unsettled notes; without those, the ends."""
     for chain in chains(log, moment):
         led_by = {chain.members[note_id].status for note_id in chain.lead}
         present = {member.status for member in chain.members.values()}
@@ -132,16 +132,14 @@ def test_every_chain_has_a_lead_and_no_superseded_note_is_in_it(
 
 @given(logs(), moments(), entries)
 @thorough
-def test_no_history_stands_before_the_lead_and_history_goes_from_newest_to_oldest(
-    log: list[Event], moment: datetime, chosen: set[int]
-) -> None:
-    """The order inside a chain is causal: nothing that scored well comes first for it."""
+def test_history_follows_the_lead_from_newest_to_oldest(log: list[Event], moment: datetime, chosen: set[int]) -> None:
+    """The order inside a chain is causal, whatever scored well."""
     for chain in chains(log, moment):
         packed = delivered(chain, pick(log, chosen), 10**6)
         assert packed is not None
-        told = list(shown(packed))
-        assert tuple(told[: len(chain.lead)]) == chain.lead
-        assert told[len(chain.lead) :] == sorted(chain.members.keys() - {*chain.lead}, reverse=True)
+        order = list(shown(packed))
+        assert tuple(order[: len(chain.lead)]) == chain.lead
+        assert order[len(chain.lead) :] == sorted(chain.members.keys() - {*chain.lead}, reverse=True)
 
 
 # Invariant 4, budget
@@ -152,9 +150,9 @@ def test_no_history_stands_before_the_lead_and_history_goes_from_newest_to_oldes
 def test_the_delivered_chains_do_not_exceed_the_budget_and_the_others_are_named(
     log: list[Event], moment: datetime, chosen: set[int], budget: int, count: Callable[[str], int]
 ) -> None:
-    """Counted over the text as it goes out."""
+    """Counted over the text as it is delivered."""
     found = chains(log, moment)
-    parcels = [Parcel(chain.id, render_chain(deliver(chain, pick(log, chosen)), VOICE).lines) for chain in found]
+    parcels = [Parcel(chain.id, render_chain(deliver(chain, pick(log, chosen)), FORMATTER).lines) for chain in found]
     packed, omitted = pack(parcels, budget, count)
     assert count("\n".join(each.text for each in packed)) <= budget or not packed
     assert {each.parcel.key for each in packed} | {each.key for each in omitted} == {chain.id for chain in found}
@@ -170,7 +168,7 @@ def test_the_delivered_chains_do_not_exceed_the_budget_and_the_others_are_named(
 def test_folding_up_to_a_moment_does_not_depend_on_what_was_recorded_later(
     log: list[Event], moment: datetime, known: datetime
 ) -> None:
-    """The past of a log is not changed by its future."""
+    """Later events do not change the past of a log."""
     past = [event for event in log if event.at <= known]
     assert fold(log, moment, recorded_until=known) == fold(past, moment)
     assert chains(log, moment, recorded_until=known) == chains(past, moment)
@@ -184,7 +182,7 @@ def test_folding_up_to_a_moment_does_not_depend_on_what_was_recorded_later(
 def test_revoking_and_reinstating_changes_no_status(
     log: list[Event], moment: datetime, chosen: int, hours: int
 ) -> None:
-    """Of any note that may be revoked, at any moment that is asked about, nor anything else the fold says."""
+    """For any note that may be revoked and any moment, everything that the fold says stays the same."""
     (note_id,) = pick(log, {chosen})
     last = max(event.at for event in log)
     assume(is_legal(Step.REVOKE, fold(log, last)[note_id]))

@@ -1,4 +1,4 @@
-"""Late interaction: each token of a query looks for its match in a text."""
+"""Late interaction: each token of a query is matched with the tokens of a text."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ def of(*axes: int) -> Sketch:
     return sketch(AXES[list(axes)], AXES)
 
 
-def test_a_text_that_meets_more_tokens_of_the_query_scores_higher() -> None:
-    """Each token of the query takes its best match, wherever it stands in the text."""
+def test_a_text_that_matches_more_tokens_of_the_query_scores_higher() -> None:
+    """Each token of the query takes its best match, wherever that is in the text."""
     both, one, none = scores(of(1, 2), [of(9, 2, 8, 1), of(1, 7), of(5, 6)])
     assert both > one > none
 
 
-def test_a_token_that_every_text_meets_decides_nothing() -> None:
-    """Where all texts hold the first token, only the second tells them apart."""
-    told_apart, other = scores(of(1, 2), [of(1, 2), of(1, 3)])
-    assert told_apart > 0.2
+def test_a_token_that_every_text_matches_does_not_matter() -> None:
+    """If all texts have the first token, only the second tells them apart."""
+    matching, other = scores(of(1, 2), [of(1, 2), of(1, 3)])
+    assert matching > 0.2
     assert abs(other) < 0.01
 
 
-def test_a_text_without_tokens_scores_nothing_and_leaves_the_others_as_they_are() -> None:
-    """Empty texts and empty queries are no errors."""
+def test_a_text_without_tokens_scores_zero_and_does_not_affect_the_others() -> None:
+    """Empty texts and empty queries are not errors."""
     empty = np.empty((0, WIDTH), dtype=np.int8)
     assert scores(of(1), [empty, of(1)])[0] == 0
     assert scores(of(1), [empty, of(1)])[1] == scores(of(1), [of(1)])[0]
@@ -38,7 +38,7 @@ def test_a_text_without_tokens_scores_nothing_and_leaves_the_others_as_they_are(
 
 
 def test_a_sketch_keeps_the_angles_between_tokens() -> None:
-    """One byte a number: the cosine of two rows is off by less than 0.02."""
+    """At one byte a number, the cosine of two rows is off by less than 0.02."""
     rows = np.random.default_rng(7).normal(size=(40, WIDTH)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     kept = sketch(rows, AXES).astype(np.float32) / 254
@@ -46,7 +46,7 @@ def test_a_sketch_keeps_the_angles_between_tokens() -> None:
 
 
 def test_names_are_seen_token_by_token_where_one_vector_blurs_them() -> None:
-    """With the real model: of two sentences on one matter, the one with the name asked for scores higher."""
+    """With the real model: of two sentences on one topic, the one with the name in the query scores higher."""
     model = load_embedder()
     query, *texts = model.encode(
         [
@@ -60,8 +60,8 @@ def test_names_are_seen_token_by_token_where_one_vector_blurs_them() -> None:
     assert kestrel > gateway
 
 
-def test_a_model_encodes_as_it_embeds_and_sketches_every_token() -> None:
-    """One pass gives the same vectors, and a sketch with a row for each token."""
+def test_encoding_gives_the_vectors_of_embedding_and_a_sketch_of_every_token() -> None:
+    """One pass gives both."""
     model = load_embedder()
     texts = ["Tom likes tea.", "", "a longer sentence about the harbour"]
     encoded = model.encode(texts)

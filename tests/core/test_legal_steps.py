@@ -25,7 +25,7 @@ LEGAL = {
 
 @pytest.mark.parametrize(("expected", "case"), LEGAL.items())
 def test_each_status_allows_its_own_steps_and_no_others(expected: str, case: tuple[str, str]) -> None:
-    """Only a head is superseded, only a revoked note is reinstated, and an erased note is left alone."""
+    """Only an end of a chain is superseded, only a revoked note is reinstated, and an erased note is left alone."""
     text, steps = case
     member = chain_of(text).members["A"]
     assert f"A {member.status}" == expected
@@ -33,20 +33,20 @@ def test_each_status_allows_its_own_steps_and_no_others(expected: str, case: tup
 
 
 def test_a_revoked_note_that_has_been_replaced_cannot_be_superseded_again() -> None:
-    """It is no end of its chain: a second successor would stand beside the first. It can still be reinstated."""
+    """It is not an end of its chain: a second successor would contest the first. It can still be reinstated."""
     middle = chain_of("A  remembered \n B  remembered updates A \n -  revoked A").members["A"]
     assert not is_legal(Step.SUPERSEDE, middle)
     assert is_legal(Step.REINSTATE, middle)
 
 
-def test_a_revoked_note_whose_successor_fell_too_can_be_superseded() -> None:
-    """Nothing that stands has replaced it, so a successor opens no second branch."""
+def test_a_revoked_note_whose_successor_was_revoked_too_can_be_superseded() -> None:
+    """Nothing in force has replaced it, so a successor opens no second branch."""
     fallen = chain_of("A  remembered \n B  remembered updates A \n -  revoked A \n -  revoked B").members["A"]
     assert is_legal(Step.SUPERSEDE, fallen)
 
 
 def test_only_current_and_unsettled_notes_bind() -> None:
-    """A requirement is one that holds, or of which nobody knows that it does not."""
+    """A requirement binds while it holds, and while nobody knows that it does not."""
     assert {status for status, row in STATES.items() if row.binds} == {Status.CURRENT, Status.UNSETTLED}
 
 
@@ -57,13 +57,13 @@ def test_the_table_knows_every_status_in_the_order_of_the_fold() -> None:
 
 
 def test_the_page_on_the_lifecycle_shows_the_table_as_it_is() -> None:
-    """docs/lifecycle.md is stale when the table has changed: paste what `stilltrue.lifecycle.table()` returns."""
+    """When the table changes, paste into docs/lifecycle.md what `stilltrue.lifecycle.table()` returns."""
     page = LIFECYCLE_PAGE.read_text(encoding="utf-8")
     assert f"\n\n{table()}\n" in page
 
 
 def test_the_worked_example_of_the_page_is_what_the_fold_says() -> None:
-    """Each log on the page stands above the statuses that it leads to."""
+    """Each log on the page is followed by the statuses that it leads to."""
     page = LIFECYCLE_PAGE.read_text(encoding="utf-8")
     blocks = [block.strip("\n") for block in page.split("```")[1::2]]
     shown = list(zip(blocks[::2], blocks[1::2], strict=True))

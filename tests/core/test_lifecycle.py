@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from log_text import VOICE, chain_of, day, folded, log, statuses, told
+from log_text import FORMATTER, chain_of, day, folded, leads, log, statuses
 
 from stilltrue.event import Rated
 from stilltrue.lifecycle import Status, fold
@@ -22,7 +22,7 @@ def test_only_the_newest_of_a_line_of_updates_is_current() -> None:
 
 
 def test_a_correction_supersedes_like_an_update() -> None:
-    """The two kinds differ in what is said of the old note, not in its status."""
+    """The two kinds differ in what is shown of the old note, not in its status."""
     assert (
         folded("""
             A  remembered "the outage was the database"
@@ -33,7 +33,7 @@ def test_a_correction_supersedes_like_an_update() -> None:
 
 
 def test_revoking_the_head_leaves_the_prior_value_unsettled() -> None:
-    """What B replaced does not come back as true: nobody has confirmed it."""
+    """What B replaced does not become true again: nobody has confirmed it."""
     assert (
         folded("""
             A  remembered "tests run with tox"
@@ -44,7 +44,7 @@ def test_revoking_the_head_leaves_the_prior_value_unsettled() -> None:
     )
 
 
-def test_revoking_the_middle_changes_only_its_own_mark() -> None:
+def test_revoking_the_middle_changes_only_its_own_status() -> None:
     """A stays superseded, by C, through the revoked B."""
     assert (
         folded("""
@@ -58,7 +58,7 @@ def test_revoking_the_middle_changes_only_its_own_mark() -> None:
 
 
 def test_revoking_head_and_middle_unsettles_what_both_replaced() -> None:
-    """With nothing left that stands, A is the prior value again, and not confirmed."""
+    """With nothing left in force, A is the prior value again, not confirmed."""
     assert (
         folded("""
             A  remembered
@@ -71,8 +71,8 @@ def test_revoking_head_and_middle_unsettles_what_both_replaced() -> None:
     )
 
 
-def test_revoking_only_the_head_of_three_unsettles_everything_below() -> None:
-    """B does not stand up again, and since B is no longer confirmed A is not settled by it: B still stands."""
+def test_revoking_only_the_head_of_three_unsettles_the_middle_alone() -> None:
+    """B is the prior value, not confirmed. It was not revoked, so A stays superseded by it."""
     assert (
         folded("""
             A  remembered
@@ -90,7 +90,7 @@ def test_a_revoked_note_that_nothing_replaced_is_simply_revoked() -> None:
 
 
 def test_reinstating_brings_back_exactly_what_was_before_the_revoke() -> None:
-    """Revoke, then reinstate: the head is current and what it replaced is superseded."""
+    """After a revoke and a reinstate, the head is current and what it replaced is superseded."""
     assert (
         folded("""
             A  remembered
@@ -103,7 +103,7 @@ def test_reinstating_brings_back_exactly_what_was_before_the_revoke() -> None:
 
 
 def test_the_last_of_several_revocations_and_reinstatements_counts() -> None:
-    """Revoked again after it was reinstated is revoked."""
+    """A note that is revoked again after it was reinstated is revoked."""
     assert (
         folded("""
             A  remembered
@@ -115,8 +115,8 @@ def test_the_last_of_several_revocations_and_reinstatements_counts() -> None:
     )
 
 
-def test_the_revocation_that_holds_is_the_one_that_is_told() -> None:
-    """Of two revocations the last gives the reason; a reinstated note has none."""
+def test_the_revocation_in_force_is_the_one_that_is_known() -> None:
+    """After a reinstatement, a new revocation gives the reason; a reinstated note has none."""
     chain = chain_of("""
         A  remembered
         -  revoked A because "first"
@@ -132,7 +132,7 @@ def test_the_revocation_that_holds_is_the_one_that_is_told() -> None:
 
 
 def test_reinstating_the_middle_does_not_touch_its_neighbours() -> None:
-    """B is history again, as before, because C still stands."""
+    """B is history again, as before, because C is still in force."""
     assert (
         folded("""
             A  remembered
@@ -145,8 +145,8 @@ def test_reinstating_the_middle_does_not_touch_its_neighbours() -> None:
     )
 
 
-def test_saying_that_the_old_value_is_true_again_is_a_new_note() -> None:
-    """A, then B, then A again: the third supersedes B and is no duplicate of the first."""
+def test_a_return_to_the_old_value_is_a_new_note() -> None:
+    """A, then B, then A again: the third note supersedes B and is not a duplicate of the first."""
     assert (
         folded("""
             A  remembered "port 5432"
@@ -157,15 +157,15 @@ def test_saying_that_the_old_value_is_true_again_is_a_new_note() -> None:
     )
 
 
-def test_retired_words_said_again_without_a_link_resurrect_nothing() -> None:
-    """It is a new note, a chain of its own, and the old one stays superseded."""
+def test_a_retired_text_stored_again_without_a_link_resurrects_nothing() -> None:
+    """It is a new note in a chain of its own, and the old one stays superseded."""
     again = """
         A  remembered "port 5432"
         B  remembered "port 5433" updates A
         C  remembered "port 5432"
     """
     assert folded(again) == "A superseded, B current, C current"
-    assert told(again) == "B | C"
+    assert leads(again) == "B | C"
 
 
 def test_what_an_erased_note_replaced_stays_superseded() -> None:
@@ -181,7 +181,7 @@ def test_what_an_erased_note_replaced_stays_superseded() -> None:
 
 
 def test_erasing_a_revoked_successor_lifts_no_requirement() -> None:
-    """B had fallen away, so that A binds again; forgetting B's words must not change that."""
+    """B was revoked, so A binds again; erasing B's text must not change that."""
     allergy = """
         A  remembered "no peanuts" as allergy
         B  remembered "peanuts are fine" as allergy updates A
@@ -192,7 +192,7 @@ def test_erasing_a_revoked_successor_lifts_no_requirement() -> None:
 
 
 def test_erasing_an_expired_successor_changes_nothing_for_what_it_replaced() -> None:
-    """It was over before it was forgotten."""
+    """It had expired before it was erased."""
     assert (
         folded("""
             A  remembered
@@ -204,7 +204,7 @@ def test_erasing_an_expired_successor_changes_nothing_for_what_it_replaced() -> 
 
 
 def test_erasing_a_note_twice_changes_nothing() -> None:
-    """The first erasure counts: B stood then, though its time is over by the second."""
+    """The first erasure counts: B was in force then, though it has expired by the second."""
     erased = """
         A  remembered
         B  remembered updates A until 5
@@ -214,8 +214,8 @@ def test_erasing_a_note_twice_changes_nothing() -> None:
     assert folded(f"{erased}\n-  erased B @9") == "A superseded, B erased"
 
 
-def test_before_the_end_of_its_time_a_note_erased_later_kept_what_it_replaced_superseded() -> None:
-    """What is asked about is the moment, however late the erasure is."""
+def test_a_note_erased_later_kept_what_it_replaced_superseded_until_it_expired() -> None:
+    """What counts is the moment that is asked about, however late the erasure is."""
     erased = """
         A  remembered
         B  remembered updates A until 5
@@ -224,8 +224,8 @@ def test_before_the_end_of_its_time_a_note_erased_later_kept_what_it_replaced_su
     assert folded(erased, on=3) == "A superseded, B erased"
 
 
-def test_an_erased_note_stays_erased_whatever_else_is_said_of_it() -> None:
-    """Erasure is final: neither a revocation nor a reinstatement nor a successor changes the status."""
+def test_an_erased_note_stays_erased_whatever_happens_to_it_later() -> None:
+    """Erasure is final: a revocation, a reinstatement or a successor does not change the status."""
     assert (
         folded("""
             A  remembered
@@ -238,8 +238,8 @@ def test_an_erased_note_stays_erased_whatever_else_is_said_of_it() -> None:
     )
 
 
-def test_a_revoked_note_with_a_successor_that_stands_is_revoked() -> None:
-    """Revoked is asked before superseded, and what replaced it is still known."""
+def test_a_revoked_note_with_a_successor_in_force_is_revoked() -> None:
+    """Revoked comes before superseded, and what replaced it is still known."""
     chain = chain_of("""
         A  remembered
         B  remembered updates A
@@ -250,7 +250,7 @@ def test_a_revoked_note_with_a_successor_that_stands_is_revoked() -> None:
 
 
 def test_ratings_are_counted_and_change_no_status() -> None:
-    """Helped minus misled; a status is a matter of the log's moves alone."""
+    """The count is helped minus misled."""
     events = log("""
         A  remembered
         -  helped A
@@ -265,6 +265,6 @@ def test_ratings_are_counted_and_change_no_status() -> None:
 def test_an_unsettled_note_is_marked_with_the_reason_that_unsettled_it() -> None:
     """It is never delivered silently as current."""
     chain = chain_of('A  remembered \n B  remembered updates A \n -  revoked B because "it was the proxy"')
-    mark = str(status_text_of(chain.members["A"], chain, VOICE))
+    mark = str(status_text_of(chain.members["A"], chain, FORMATTER))
     assert mark.startswith("NOT CONFIRMED")
     assert "it was the proxy" in mark

@@ -7,7 +7,7 @@ from log_text import chain_of, folded, ids
 
 
 def test_a_merge_supersedes_every_note_that_it_names() -> None:
-    """One note can take the place of several."""
+    """One note can replace several."""
     assert (
         folded("""
             A  remembered "Priya likes tea"
@@ -31,8 +31,8 @@ def test_revoking_a_merge_unsettles_every_note_that_it_replaced() -> None:
     )
 
 
-def test_a_note_with_two_successors_is_superseded_while_one_of_them_stands() -> None:
-    """Unsettled takes that none stands."""
+def test_a_note_with_two_successors_is_superseded_while_one_of_them_is_in_force() -> None:
+    """It is unsettled only if none is."""
     fork = """
         A  remembered
         B  remembered updates A
@@ -63,13 +63,13 @@ def test_a_refinement_retires_nothing() -> None:
     ],
 )
 def test_a_refinement_keeps_its_own_status_whatever_becomes_of_its_base(line: str, expected: str) -> None:
-    """It is told with what happened to its base, but it does not fall with it."""
+    """It is shown with what happened to its base, but its status does not depend on it."""
     base = "A  remembered \n B  remembered refines A \n"
     assert folded(base + line) == expected
 
 
 def test_superseding_a_refinement_leaves_its_base_alone() -> None:
-    """Refinement links are not followed when the fold looks for what retires a note."""
+    """The fold does not follow refinement links when it looks for what retires a note."""
     assert (
         folded("""
             A  remembered
@@ -82,17 +82,17 @@ def test_superseding_a_refinement_leaves_its_base_alone() -> None:
 
 
 def test_in_a_circle_no_note_is_current() -> None:
-    """Only an import could make one; each is superseded by the other."""
+    """Each is superseded by the other. Only an import could make a circle."""
     assert folded("A  remembered updates B \n B  remembered updates A") == "A superseded, B superseded"
 
 
 def test_the_fold_ignores_links_and_events_that_name_unknown_notes() -> None:
-    """The events of a chain are enough; what points elsewhere is no part of it."""
+    """The events of a chain are enough; what refers to something else is not part of it."""
     assert folded("A  remembered updates Z \n -  revoked Q") == "A current"
 
 
-def test_an_unsettled_note_names_what_fell_away() -> None:
-    """The successors that once retired it, nearest first; a pending one is not among them."""
+def test_an_unsettled_note_names_the_successors_no_longer_in_force() -> None:
+    """Nearest first; a pending successor is not among them."""
     chain = chain_of("""
         A  remembered
         B  remembered updates A until 50
@@ -104,8 +104,8 @@ def test_an_unsettled_note_names_what_fell_away() -> None:
     assert chain.members["A"].superseders == ()
 
 
-def test_a_superseded_note_names_the_nearest_that_stand() -> None:
-    """What replaced the replacement in turn is that one's own business."""
+def test_a_superseded_note_names_the_nearest_successors_in_force() -> None:
+    """What replaced the replacement in turn is not among them."""
     chain = chain_of("""
         A  remembered
         B  remembered updates A

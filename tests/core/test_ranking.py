@@ -45,7 +45,7 @@ candidates = st.lists(
 
 
 def candidate(**given: Any) -> Candidate:
-    """A candidate like any other, but for what is given."""
+    """A candidate with default values, except for those given."""
     usual: dict[str, Any] = {
         "note_id": "n",
         "similarity": 0.5,
@@ -115,20 +115,20 @@ def test_without_a_bonus_reads_do_not_count_but_ratings_do() -> None:
     assert read == unread < rated
 
 
-def test_more_than_the_whole_boost_is_not_to_be_had() -> None:
-    """A bonus above the boost counts as the boost."""
+def test_a_bonus_above_the_maximum_boost_counts_as_the_maximum() -> None:
+    """Reads cannot use more of the boost than there is."""
     found = [candidate(retrievals=reads) for reads in (0, 3, 10**6)]
     assert score(found, replace(POLICY, retrieval_bonus=1.0)) == score(
         found, replace(POLICY, retrieval_bonus=MAX_BOOST)
     )
 
 
-def test_nothing_found_scores_nothing() -> None:
-    """An empty search is no error."""
+def test_no_candidates_give_no_scores() -> None:
+    """An empty search is not an error."""
     assert score([], POLICY) == []
 
 
-def test_of_two_alike_the_more_relevant_scores_higher() -> None:
+def test_of_two_otherwise_equal_candidates_the_more_relevant_scores_higher() -> None:
     """By vectors, by full text, or by both."""
     by_vector = score([candidate(similarity=0.9), candidate(similarity=0.2)], POLICY)
     by_text = score([candidate(lexical=9.0), candidate(lexical=2.0)], POLICY)
@@ -136,28 +136,28 @@ def test_of_two_alike_the_more_relevant_scores_higher() -> None:
     assert by_text[0] > by_text[1]
 
 
-def test_of_two_alike_the_one_read_last_scores_higher_where_its_class_ages() -> None:
-    """Half-lives belong to a class."""
+def test_of_two_candidates_of_a_class_that_decays_the_fresher_scores_higher() -> None:
+    """Half-lives are set per class."""
     fresh, stale = score([candidate(half_life_days=14, age_days=age) for age in (1, 40)], POLICY)
     assert fresh > stale
 
 
-def test_age_does_not_touch_a_class_without_a_half_life() -> None:
-    """Age is not evidence: a rule of five years ago scores as one of today."""
+def test_age_does_not_matter_in_a_class_without_a_half_life() -> None:
+    """Age is not evidence: a decision of five years ago scores as one of today."""
     old, new = score([candidate(age_days=age) for age in (1800, 0)], POLICY)
     assert old == new
 
 
 def test_a_note_that_does_not_decay_is_never_less_recent_than_one_that_does() -> None:
-    """Its term is one, not zero, and it stays one beside something read a moment ago."""
+    """Its term is 1, even beside something read a moment ago."""
     lasting, fading = score([candidate(age_days=3000), candidate(age_days=1, half_life_days=14)], ONLY_RECENCY)
     assert lasting == 1.0
     assert fading <= lasting
     assert score([candidate(age_days=3000), candidate(age_days=1)], ONLY_RECENCY) == [1.0, 1.0]
 
 
-def test_what_was_just_said_is_as_recent_as_what_does_not_decay() -> None:
-    """Whatever its class: only what has aged falls behind."""
+def test_a_note_stored_just_now_is_as_recent_as_one_that_does_not_decay() -> None:
+    """Whatever its class, only what has aged falls behind."""
     ages = (0.0, 0.1, 14.0)
     lasting, *fading = score(
         [candidate(), *(candidate(age_days=age, half_life_days=14) for age in ages)], ONLY_RECENCY
@@ -166,13 +166,13 @@ def test_what_was_just_said_is_as_recent_as_what_does_not_decay() -> None:
 
 
 def test_recency_halves_after_the_half_life() -> None:
-    """Of the ages 0, one half-life and never, the middle one lies halfway."""
+    """Of the ages 0, one half-life and very old, the middle one is halfway."""
     scores = score([candidate(half_life_days=10, age_days=age) for age in (0, 10, 10**6)], ONLY_RECENCY)
     assert scores == pytest.approx([1.0, 0.5, 0.0])
 
 
-def test_a_question_about_the_past_takes_recency_out_or_turns_it_round() -> None:
-    """ "none" does not look at age, "inverted" prefers the older."""
+def test_a_question_about_the_past_ignores_recency_or_inverts_it() -> None:
+    """ "none" ignores age, "inverted" prefers the older."""
     found = [candidate(half_life_days=14, age_days=age) for age in (1, 40)]
     fresh, stale = score(found, POLICY, "none")
     assert fresh == stale
@@ -180,33 +180,33 @@ def test_a_question_about_the_past_takes_recency_out_or_turns_it_round() -> None
     assert fresh < stale
 
 
-def test_a_question_for_how_it_began_prefers_the_older_of_two_that_do_not_decay() -> None:
-    """The very first choice is often a decision or a fact: their age counts here, though it never fades them."""
+def test_a_question_about_the_beginning_prefers_the_older_of_two_that_do_not_decay() -> None:
+    """The very first choice is often a decision or a fact. Its age counts here, though it never decays."""
     old, new = score([candidate(age_days=age) for age in (1800, 1)], POLICY, "inverted")
     assert old > new
 
 
-def test_of_two_alike_the_more_important_scores_higher() -> None:
+def test_of_two_otherwise_equal_candidates_the_more_important_scores_higher() -> None:
     """Importance is given when a note is stored."""
     high, low = score([candidate(importance=0.9), candidate(importance=0.1)], POLICY)
     assert high > low
 
 
-def test_what_helped_gains_and_what_misled_loses_and_both_have_an_end() -> None:
-    """After ten ratings in one direction there is no more to gain or to lose."""
+def test_helped_raises_a_score_and_misled_lowers_it_up_to_a_limit() -> None:
+    """Ten ratings in one direction are the maximum that counts."""
     found = [candidate(ratings=count) for count in (-(10**6), -MAX_RATING, -1, 0, 1, MAX_RATING, 10**6)]
     scores = score(found, ONLY_IMPORTANCE)
     assert scores[0] == scores[1] < scores[2] < scores[3] < scores[4] < scores[5] == scores[6]
 
 
-def test_being_read_often_helps_less_and_less() -> None:
-    """The gain grows with the logarithm: the first ten readings count for more than the next ten."""
+def test_each_further_read_raises_a_score_by_less() -> None:
+    """The boost grows with the logarithm: the first ten reads count for more than the next ten."""
     never, ten, twenty = score([candidate(retrievals=count) for count in (0, 10, 20)], ONLY_IMPORTANCE)
     assert ten - never > twenty - ten > 0
 
 
-def test_a_signal_that_is_the_same_for_all_says_nothing() -> None:
-    """It counts one half for each, and does not divide by nothing."""
+def test_a_constant_signal_counts_one_half_for_all() -> None:
+    """It tells nothing apart, and nothing is divided by zero."""
     assert normalised([3.0, 3.0, 3.0]).tolist() == [0.5, 0.5, 0.5]
     assert normalised([1.0, 2.0, 3.0]).tolist() == [0.0, 0.5, 1.0]
 
@@ -218,31 +218,31 @@ def test_without_vectors_full_text_decides_alone() -> None:
 
 
 def test_without_a_word_in_common_vectors_decide_alone() -> None:
-    """A channel that found nothing has no say."""
+    """Full text found nothing, so it has no share."""
     found = [candidate(similarity=similarity) for similarity in (0.8, 0.6, 0.4)]
     assert relevance(found, POLICY).tolist() == pytest.approx([1.0, 0.5, 0.0])
 
 
 def test_a_candidate_that_only_full_text_found_counts_as_the_least_similar() -> None:
-    """It is neither put last for want of a vector nor given one."""
+    """It is not put last for having no vector, and it is given no similarity that it may not have."""
     found = [candidate(similarity=0.9), candidate(similarity=0.1), candidate(similarity=None, lexical=5.0)]
     near, far, by_words = relevance(found, POLICY).tolist()
     assert far < by_words < near
 
 
-def test_at_full_lambda_the_order_is_that_of_the_scores_and_ties_keep_their_order() -> None:
-    """Then diversity has no say."""
+def test_at_lambda_1_the_order_is_that_of_the_scores_and_ties_keep_their_order() -> None:
+    """Diversity has no weight then."""
     vectors = [np.array([1.0, 0.0], dtype=np.float32)] * 4
     assert diverse([0.2, 0.9, 0.9, 0.5], vectors, 1.0) == [1, 2, 3, 0]
 
 
-def test_a_chain_like_one_already_told_waits_behind_another() -> None:
-    """The second of two near twins comes after a chain that says something else."""
+def test_a_chain_similar_to_one_already_chosen_comes_after_a_different_one() -> None:
+    """Of two near twins, the second comes after a chain that says something else."""
     north, east = np.array([1.0, 0.0], dtype=np.float32), np.array([0.0, 1.0], dtype=np.float32)
     assert diverse([0.9, 0.85, 0.7], [north, north, east], 0.5) == [0, 2, 1]
 
 
-def test_a_chain_without_a_vector_is_like_no_other() -> None:
+def test_a_chain_without_a_vector_is_similar_to_no_other() -> None:
     """It keeps its place by score."""
     north = np.array([1.0, 0.0], dtype=np.float32)
     assert diverse([0.9, 0.85, 0.8], [north, north, None], 0.5) == [0, 2, 1]

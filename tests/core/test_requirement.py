@@ -1,4 +1,4 @@
-"""Which notes bind: found by rule, all of them, and let go only where the log says so."""
+"""Which notes bind: all of them are found, by rule, and one stops binding only for a reason in the log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NUTS = 'A  remembered "Priya is allergic to nuts" about priya, team as allergy \
 
 
 def bound(text: str, *subjects: str, on: float = LATER, classes: Classes | None = None) -> str:
-    """The ids of the notes that bind, chain by chain: `A | C D`; without subjects, those of any."""
+    """The ids of the notes that bind, chain by chain: `A | C D`. Without subjects, those for any subject."""
     found = chains(log(text), day(on))
     held = requirements(found, classes or Classes(), subjects or None)
     return " | ".join(" ".join(member.id for member in each.binding) for each in held)
@@ -31,8 +31,8 @@ def test_a_requirement_binds_for_each_subject_that_it_names_and_for_no_other() -
     assert bound(NUTS, "tom", "team") == "A"
 
 
-def test_without_subjects_the_requirements_of_anyone_count() -> None:
-    """Nothing is left out for want of a name."""
+def test_without_subjects_the_requirements_of_every_subject_count() -> None:
+    """Nothing is left out for lack of a name."""
     assert bound(NUTS + "B  remembered about tom as do_not_contact") == "A | B"
 
 
@@ -45,40 +45,40 @@ def test_without_subjects_the_requirements_of_anyone_count() -> None:
     ],
 )
 def test_a_requirement_ends_when_it_is_revoked_erased_or_replaced(line: str) -> None:
-    """Only the log's own moves let it go."""
+    """Only an event in the log ends it."""
     assert "A" not in bound(NUTS + line, "priya")
 
 
 def test_a_successor_of_the_same_class_binds_in_its_place() -> None:
-    """The chain stays a requirement, with its new words."""
+    """The chain is still a requirement, with its new text."""
     assert bound(NUTS + "B  remembered about priya as allergy corrects A", "priya") == "B"
 
 
 def test_a_requirement_whose_successor_was_revoked_still_binds() -> None:
-    """Fail closed: nobody knows, so it stays."""
+    """Nobody knows whether it holds, so it fails closed."""
     assert bound(NUTS + "B  remembered about priya as fact updates A \n -  revoked B", "priya") == "A"
 
 
 def test_a_requirement_whose_successor_has_expired_binds_again() -> None:
-    """A rule that was lifted for a month is back after it, not confirmed."""
+    """A requirement that was lifted for a month binds after it, not confirmed."""
     lifted = NUTS + "B  remembered about priya as fact updates A until 30"
     assert [bound(lifted, "priya", on=moment) for moment in (29, 30)] == ["", "A"]
 
 
 def test_a_requirement_binds_until_the_time_of_its_successor_has_come() -> None:
-    """A lift that is only announced lifts nothing."""
+    """A successor that is still pending lifts nothing."""
     announced = NUTS + "B  remembered about priya as fact updates A from 30"
     assert [bound(announced, "priya", on=moment) for moment in (29, 30)] == ["A", ""]
 
 
-def test_a_requirement_binds_only_within_its_own_time() -> None:
-    """Before it begins and after it ends it does not."""
+def test_a_requirement_binds_only_within_its_own_validity() -> None:
+    """It does not bind before it begins or after it ends."""
     rule = "A  remembered about priya as hard_preference from 10 until 20"
     assert [bound(rule, "priya", on=moment) for moment in (9, 10, 19, 20)] == ["", "A", "A", ""]
 
 
 def test_the_subjects_of_the_notes_that_still_hold_decide() -> None:
-    """The successor no longer names Tom, so it is no requirement for him."""
+    """The successor no longer names Tom, so it is not a requirement for him."""
     narrowed = "A  remembered about priya, tom as allergy \n B  remembered about priya as allergy updates A"
     assert [bound(narrowed, subject) for subject in ("priya", "tom")] == ["B", ""]
 
@@ -94,13 +94,13 @@ def test_a_refinement_of_a_requirement_binds_beside_it() -> None:
 
 
 def test_a_requirement_caught_in_a_circle_still_binds() -> None:
-    """Nobody can say what holds in it, so all of its requirements do."""
+    """Nobody can say what holds in it, so all of its requirements bind."""
     circle = "A  remembered as allergy updates B \n B  remembered as allergy updates A"
     assert bound(circle, "team") == "A B"
 
 
 def test_a_circle_hides_no_requirement_behind_another_that_holds() -> None:
-    """A current refinement beside the circle does not stand for the notes that are caught in it."""
+    """A current refinement beside the circle does not replace the notes that are caught in it."""
     circle = """
         A  remembered as allergy updates B
         B  remembered as allergy updates A
@@ -109,8 +109,8 @@ def test_a_circle_hides_no_requirement_behind_another_that_holds() -> None:
     assert bound(circle, "team") == "A B C"
 
 
-def test_a_revoked_note_does_not_bind_because_its_chain_has_a_circle() -> None:
-    """Only what the circle makes undecidable is kept: that a note was revoked is certain."""
+def test_a_circle_in_its_chain_does_not_make_a_revoked_note_bind() -> None:
+    """Only what the circle makes undecidable binds; that a note was revoked is certain."""
     circle = """
         A  remembered as allergy updates B
         B  remembered as allergy updates A
@@ -121,13 +121,13 @@ def test_a_revoked_note_does_not_bind_because_its_chain_has_a_circle() -> None:
 
 
 def test_the_configuration_decides_which_classes_bind() -> None:
-    """A class of one's own can bind; a class that is no longer configured does not."""
+    """A class of your own can bind; a class that is no longer configured does not."""
     own = Classes([MemoryClass("house_rule", requirement=True)])
     assert bound("A  remembered as house_rule", "team", classes=own) == "A"
     assert bound(NUTS, "priya", classes=own) == ""
 
 
-def test_a_class_that_nobody_configured_is_an_ordinary_one_that_does_not_age() -> None:
+def test_a_class_that_is_not_configured_is_an_ordinary_one_that_does_not_decay() -> None:
     """A store can outlive its configuration."""
     unknown = Classes().of("moon_phase")
     assert (unknown.requirement, unknown.half_life_days, unknown.cardinality) == (False, None, "many")

@@ -1,4 +1,4 @@
-"""Which of the known subjects a question names."""
+"""Which of the known subjects a query names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stilltrue.retrieval.subjects import named_in
 
 
 @pytest.mark.parametrize(
-    ("said", "subject"),
+    ("query", "subject"),
     [
         ("Book a table with Priya", "priya"),
         ("What are Priya’s plans?", "priya"),
@@ -24,15 +24,15 @@ from stilltrue.retrieval.subjects import named_in
         ("very " * 3_000 + "long, and then Priya", "priya"),
     ],
 )
-def test_a_subject_is_found_in_the_words_of_a_question(said: str, subject: str) -> None:
+def test_a_subject_is_found_in_the_words_of_a_question(query: str, subject: str) -> None:
     """Whatever the case, the possessive, the script and the length of the question."""
-    assert named_in(said, ["another", subject]) == [subject]
+    assert named_in(query, ["another", subject]) == [subject]
 
 
 @pytest.mark.parametrize(
-    ("said", "subject"),
+    ("query", "subject"),
     [("the start of the party", "art"), ("priyanka called", "priya"), ("use C here", "c++"), ("", "priya")],
 )
-def test_a_part_of_a_word_names_nobody(said: str, subject: str) -> None:
-    """A name stands as words of its own, or it would be in play by accident."""
-    assert named_in(said, [subject]) == []
+def test_a_part_of_a_word_names_nobody(query: str, subject: str) -> None:
+    """A name has to be a word of its own, or its requirements would be in play by accident."""
+    assert named_in(query, [subject]) == []

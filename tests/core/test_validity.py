@@ -1,4 +1,4 @@
-"""What becomes of a note as time goes by: validity, what is to come, and what was known when."""
+"""What becomes of a note as time goes by: validity, what is pending, and what was known when."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from log_text import chain_of, folded
 
 
 def test_an_expired_successor_leaves_the_prior_value_unsettled() -> None:
-    """Whether the old value holds again when the new one has run out, nobody said."""
+    """Nobody said whether the old value holds again after the new one expires."""
     office = """
         A  remembered "the team sits in Porto"
         B  remembered "the team sits in Lyon for the summer" updates A until 30
@@ -15,13 +15,13 @@ def test_an_expired_successor_leaves_the_prior_value_unsettled() -> None:
     assert folded(office, on=30) == "A unsettled, B expired"
 
 
-def test_a_note_expires_at_the_very_moment_that_its_validity_ends() -> None:
-    """The end is excluded: at `valid_until` it is over."""
+def test_a_note_expires_at_the_very_moment_at_which_its_validity_ends() -> None:
+    """The end is excluded: at `valid_until` it no longer holds."""
     assert folded("A  remembered until 30", on=29.999) == "A current"
     assert folded("A  remembered until 30", on=30) == "A expired"
 
 
-def test_a_note_is_current_from_the_very_moment_that_its_validity_begins() -> None:
+def test_a_note_is_current_from_the_very_moment_at_which_its_validity_begins() -> None:
     """The start is included: at `valid_from` it holds."""
     assert folded("A  remembered from 30", on=29.999) == "A pending"
     assert folded("A  remembered from 30", on=30) == "A current"
@@ -38,7 +38,7 @@ def test_a_note_holds_until_the_time_of_its_successor_has_come() -> None:
 
 
 def test_a_pending_successor_does_not_shield_what_a_later_one_replaced() -> None:
-    """A <- B <- C, B pending: C stands and is reached through B."""
+    """A <- B <- C, B pending: C is in force and is reached through B."""
     assert (
         folded("""
             A  remembered
@@ -61,7 +61,7 @@ def test_a_successor_revoked_before_its_time_never_replaced_anything() -> None:
 
 
 def test_a_successor_erased_before_its_time_never_replaced_anything() -> None:
-    """It was not in force when it was erased, so it does not go on being in force."""
+    """It was not in force when it was erased, and it never will be."""
     moving = """
         A  remembered "the office is in Lyon"
         B  remembered "the office is in Bonn" updates A from 30
@@ -71,7 +71,7 @@ def test_a_successor_erased_before_its_time_never_replaced_anything() -> None:
     assert folded(moving, on=31) == "A current, B erased"
 
 
-def test_a_requirement_binds_on_when_what_was_to_lift_it_is_erased_before_its_time() -> None:
+def test_a_requirement_still_binds_after_its_pending_successor_is_erased() -> None:
     """Forgetting lifts no requirement."""
     allergy = """
         A  remembered "no peanuts" as allergy
@@ -86,7 +86,7 @@ def test_a_note_erased_once_its_time_has_come_keeps_what_it_replaced_superseded(
     assert folded("A  remembered \n B  remembered updates A from 30 \n -  erased B @30") == "A superseded, B erased"
 
 
-def test_of_two_revocations_the_first_says_whether_a_note_took_effect() -> None:
+def test_the_first_of_two_revocations_decides_whether_a_note_took_effect() -> None:
     """The second, after the note's time has come, revokes what is revoked already."""
     moving = """
         A  remembered
@@ -114,7 +114,7 @@ def test_a_note_reinstated_before_its_time_and_revoked_after_it_took_effect_in_b
 
 
 def test_as_of_a_moment_only_what_was_recorded_by_then_is_known() -> None:
-    """What did we hold on day 2? The note that was superseded on day 3."""
+    """What did we believe on day 2? The note that was superseded on day 3."""
     history = """
         A  remembered  @1
         B  remembered updates A  @3

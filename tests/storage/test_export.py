@@ -12,7 +12,7 @@ from command_line_store import at_work, filled, stilltrue, whole
 from contexts import NOON
 from hypothesis import given
 from hypothesis import strategies as st
-from log_text import VOICE, day, log
+from log_text import FORMATTER, day, log
 from strategies import importable_logs
 
 from stilltrue.chain import chains
@@ -85,7 +85,7 @@ STORY = """
 
 def test_a_page_tells_what_holds_first_and_marks_the_rest() -> None:
     """Requirements are marked as such, history as history, and words of others are no HTML."""
-    made = pages(chains(log(STORY), day(99)), Classes(), VOICE, day(99))
+    made = pages(chains(log(STORY), day(99)), Classes(), FORMATTER, day(99))
     assert set(made) == {"api.md", "priya.md", "team.md", INDEX}
     assert "- **REQUIREMENT** Priya is allergic to peanuts [C]" in made["team.md"]
     now, before, gone = (

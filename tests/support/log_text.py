@@ -1,4 +1,4 @@
-"""A log written as text, and what the fold says of it as text: how the tests of the core show their case.
+"""A log written as text, and what the fold makes of it as text, so that a test shows its whole case.
 
     A  remembered "tests run with tox" about api
     B  remembered "tests run with nox" updates A because "tox is gone"  @3
@@ -6,17 +6,17 @@
 
 One event a line: the note's id (or `-`), a verb, then any of
 
-    "words"                  what it says; the id where nothing is quoted
-    about api, priya         subjects; `team` where none are named
-    as allergy               its class; `note` where none is given
+    "words"                  its text; the id if nothing is quoted
+    about api, priya         its subjects; `team` by default
+    as allergy               its class; `note` by default
     updates A, B             a link to each; also `corrects` and `refines`, as often as needed
     from 3, until 9          the days between which it holds
     because "words"          the reason
-    by tom                   the source; `user` where none is given
-    @3                       recorded on day 3; without it, a day after the line before
+    by tom                   the source; `user` by default
+    @3                       recorded on day 3; by default, a day after the line before
 
-The verbs are `remembered`, `revoked A`, `reinstated A`, `erased A`, `helped A` and `misled A`. Notes stand in the
-order of their ids. An event that carries no note gets an id that sorts after every line before it: `B.03`.
+The verbs are `remembered`, `revoked A`, `reinstated A`, `erased A`, `helped A` and `misled A`. Notes have to be in
+the order of their ids. An event that carries no note gets an id that sorts after all lines before it: `B.03`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from stilltrue.lifecycle import Member, fold
 from stilltrue.note import Link, LinkKind, Note
 from stilltrue.text.formatting import Formatter
 
-VOICE = Formatter(UTC)
-"""Dates in UTC."""
+FORMATTER = Formatter(UTC)
+"""Formats dates in UTC."""
 
 LATER = 100
-"""The day on which a log is folded where a test names none: long after its last line."""
+"""The day on which a log is folded by default: long after its last line."""
 
 _LINKS = {
     "updates": LinkKind.UPDATE,
@@ -57,16 +57,16 @@ def log(text: str) -> list[Event]:
     last_note, on = "0", 0.0
     for number, line in enumerate(filter(str.strip, text.splitlines()), start=1):
         words = [(found["quoted"], found["word"]) for found in _TOKEN.finditer(line)]
-        said = _read(words)
-        on = float(said["@"][0]) if "@" in said else on + 1
+        fields = _read(words)
+        on = float(fields["@"][0]) if "@" in fields else on + 1
         name, verb = str(words[0][1]), str(words[1][1])
         if verb == "remembered":
             if name <= last_note:
                 raise ValueError(f"line {number}: {name} does not sort after {last_note}")
             last_note = name
-            events.append(_remembered(name, on, said))
+            events.append(_remembered(name, on, fields))
         else:
-            events.append(_late(f"{last_note}.{number:02}", on, verb, said))
+            events.append(_late(f"{last_note}.{number:02}", on, verb, fields))
     gone = {event.note_id for event in events if isinstance(event, Erased)}
     return [_without_words(event) if event.note_id in gone else event for event in events]
 
@@ -77,12 +77,12 @@ def statuses(members: Mapping[str, Member]) -> str:
 
 
 def folded(text: str, on: float = LATER, known: float | None = None) -> str:
-    """The statuses of a log in text on that day; with `known`, only from what was recorded until that day."""
+    """The statuses of a log in text on that day; with `known`, from what was recorded up to that day alone."""
     return statuses(fold(log(text), day(on), None if known is None else day(known)))
 
 
-def told(text: str, on: float = LATER) -> str:
-    """What leads each chain, chain by chain: `B | D E contested`. A lead that is no head is marked by its status."""
+def leads(text: str, on: float = LATER) -> str:
+    """What leads each chain, chain by chain: `B | D E contested`. A lead that is not a head has its status added."""
     return " | ".join(_lead(chain) for chain in chains(log(text), day(on)))
 
 
@@ -107,52 +107,52 @@ def _lead(chain: Chain) -> str:
 
 
 def _read(words: list[tuple[str | None, str | None]]) -> dict[str, list[str]]:
-    """Each keyword with what follows it; the words of the note stand under `says`."""
-    said: dict[str, list[str]] = {}
-    key = "says"
+    """Each keyword with what follows it."""
+    fields: dict[str, list[str]] = {}
+    key = "text"
     for quoted, word in words[1:]:
         if quoted is not None:
-            said.setdefault(key, []).append(quoted)
-            key = "says"
+            fields.setdefault(key, []).append(quoted)
+            key = "text"
         elif word is None:
             continue
         elif word.startswith("@"):
-            said["@"] = [word[1:]]
+            fields["@"] = [word[1:]]
         elif word in {*_LINKS, "about", "as", "from", "until", "because", "by", "attribute"} or word in _VERBS:
             key = word
         else:
-            said.setdefault(key, []).append(word)
-    return said
+            fields.setdefault(key, []).append(word)
+    return fields
 
 
 _VERBS = {"remembered", "revoked", "reinstated", "erased", "helped", "misled"}
 
 
-def _remembered(name: str, on: float, said: dict[str, list[str]]) -> Remembered:
+def _remembered(name: str, on: float, fields: dict[str, list[str]]) -> Remembered:
     note = Note(
         id=name,
-        text=said.get("remembered", [name])[0],
-        subjects=tuple(said.get("about", ["team"])),
-        klass=said.get("as", ["note"])[0],
-        source=said.get("by", ["user"])[0],
+        text=fields.get("remembered", [name])[0],
+        subjects=tuple(fields.get("about", ["team"])),
+        klass=fields.get("as", ["note"])[0],
+        source=fields.get("by", ["user"])[0],
         recorded_at=day(on),
-        valid_from=day(float(said["from"][0])) if "from" in said else None,
-        valid_until=day(float(said["until"][0])) if "until" in said else None,
-        attribute=said.get("attribute", [None])[0],
+        valid_from=day(float(fields["from"][0])) if "from" in fields else None,
+        valid_until=day(float(fields["until"][0])) if "until" in fields else None,
+        attribute=fields.get("attribute", [None])[0],
     )
-    links = tuple(Link(to, kind) for verb, kind in _LINKS.items() for to in said.get(verb, ()))
-    return Remembered(note, links, said.get("because", [None])[0])
+    links = tuple(Link(to, kind) for verb, kind in _LINKS.items() for to in fields.get(verb, ()))
+    return Remembered(note, links, fields.get("because", [None])[0])
 
 
 def _without_words(event: Event) -> Event:
-    """Erasing takes the words out of the log itself."""
+    """Erasing takes the text out of the log itself."""
     if isinstance(event, Remembered):
         return replace(event, note=replace(event.note, text="", cues=()))
     return event
 
 
-def _late(event_id: str, on: float, verb: str, said: dict[str, list[str]]) -> Event:
-    at, note_id, reason = day(on), said[verb][0], said.get("because", [None])[0]
+def _late(event_id: str, on: float, verb: str, fields: dict[str, list[str]]) -> Event:
+    at, note_id, reason = day(on), fields[verb][0], fields.get("because", [None])[0]
     match verb:
         case "revoked":
             return Revoked(event_id, at, note_id, reason or "it was wrong")

@@ -1,9 +1,9 @@
-"""Random logs for property tests, of the core and of the stores: chains with merges, forks, refinements,
-revocations, reinstatements, erasures, ratings and times of validity, recorded on a clock that may jump back.
+"""Random logs for the property tests of the core and of the stores.
 
-A log is a list of events in the order in which they were recorded. Its ids are real ones, its links lead to
-older notes only, and what was erased has no words. Revocations and the like may come where no agent would be
-allowed them: the fold has to answer for any log.
+They have merges, forks, refinements, revocations, reinstatements, erasures, ratings and validity, on a clock that may
+jump back. A log is a list of events in the order in which they were recorded. Its ids are real ones, its links lead
+to older notes only, and an erased note has no text. Revocations and the like may happen where no agent would be
+allowed them, because the fold has to cope with any log.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from stilltrue.note import Link, LinkKind, Note
 START = datetime(2025, 1, 1, tzinfo=UTC)
 KLASSES = ("note", "fact", "allergy", "working_context")
 HORIZON_DAYS = 60
-"""Validity intervals and moments lie within so many days of the start."""
+"""Validity intervals and moments are within this many days of the start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One step of a random log, before it is known which notes there are.
+    """One step of a random log, drawn before it is known which notes there are.
 
-    `targets` pick among them, counted back from the newest; `validity` are days after the start.
+    `targets` are positions among the notes, counted back from the newest; `validity` is in days after the start.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Move:
     text: str
 
 
-# Few draws of many outcomes each: hypothesis is several times faster than with a draw for every field.
+# A few draws with many outcomes each: Hypothesis is several times faster this way than with a draw per field.
 _KINDS = ["remembered"] * 5 + ["revoked"] * 3 + ["reinstated", "erased", "rated"]
 _ABOUT = [("team",), ("priya",), ("tom",), ("priya", "team"), ("tom", "priya")]
 _WHAT = list(product(_KINDS, KLASSES, _ABOUT))
@@ -53,12 +53,12 @@ _VALIDITY = [(opens, ends) for opens, ends in product(_DAYS, _DAYS) if opens is 
 
 
 def moments() -> st.SearchStrategy[datetime]:
-    """A moment in the time in which random logs happen, or some days before or after."""
+    """A moment in the time that random logs cover, or some days before or after it."""
     return st.integers(-5 * 24, (HORIZON_DAYS + 10) * 24).map(lambda hours: START + timedelta(hours=hours))
 
 
 def moves(texts: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Move]:
-    """A step of a random log. About half remember, and most of those link to something older."""
+    """A step of a random log. About half of them remember, and most of those link to an older note."""
 
     def move(
         what: tuple[str, str, tuple[str, ...]],
@@ -83,15 +83,16 @@ def moves(texts: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Move
 
 
 def logs(max_moves: int = 14, texts: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[list[Event]]:
-    """A log of one or more chains, as it was recorded; at least one note."""
+    """A log of one or more chains, in the order of recording, with at least one note."""
     return st.lists(moves(texts), min_size=1, max_size=max_moves).map(build)
 
 
 def importable_logs(
     max_moves: int = 14, texts: st.SearchStrategy[str] | None = None
 ) -> st.SearchStrategy[list[Event]]:
-    """A log in which a note is only revoked while it is not revoked, only reinstated while it is, and neither once
-    it is erased. An import refuses any other.
+    """A log that an import accepts: one that a server could have written.
+
+    A note is revoked only while it is not revoked, reinstated only while it is, and neither once it is erased.
     """
     return logs(max_moves, texts).map(_without_impossible)
 
@@ -106,15 +107,15 @@ def single_chains(max_moves: int = 12) -> st.SearchStrategy[list[Event]]:
 
 
 def build(drawn: Sequence[Move]) -> list[Event]:
-    """The log of these steps. A step that needs a note comes to nothing where there is none yet."""
+    """The log of these steps. A step that needs a note is skipped if there is none yet."""
     events: list[Event] = []
     notes: list[str] = []
-    latest: dict[str, datetime] = {}  # of each note's chain: no event goes behind it
+    latest: dict[str, datetime] = {}  # the last event in the chain of each note; the next one has to be later
     chain: dict[str, set[str]] = {}
     now = START
     for number, move in enumerate(drawn):
         now += timedelta(hours=move.pause_hours)
-        entropy = (number * 0x9E3779B1) & (2**30 - 1)  # the same millisecond never gives the same id
+        entropy = (number * 0x9E3779B1) & (2**30 - 1)  # differs for each step, so that no two ids are equal
         targets = list(dict.fromkeys(notes[-1 - at % len(notes)] for at in move.targets)) if notes else []
         after = max((latest[other] for target in targets for other in chain[target]), default=None)
         made = stamp(now, entropy, after)
@@ -149,7 +150,7 @@ def _without_impossible(log: list[Event]) -> list[Event]:
 
 
 def events() -> st.SearchStrategy[Event]:
-    """A single event with every field that it may have, in any script."""
+    """A single event, with any of the fields that it may have, in any script."""
     times = st.datetimes(min_value=datetime(1980, 1, 1), max_value=datetime(2900, 1, 1), timezones=st.just(UTC))
     words = st.text(max_size=30)
     names = st.text("abcdefgh0123", min_size=1, max_size=16)
