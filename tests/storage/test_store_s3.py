@@ -152,19 +152,19 @@ def test_a_server_that_is_killed_in_mid_write_is_in_nobodys_way(
 
 def test_a_client_is_told_to_ask_for_the_rules(servers: Servers) -> None:
     """Nothing is read from the bucket before the first answer, so the rules themselves are not in it."""
-    assert "Rules may be stored: call constraints" in servers.clients[0].instructions
+    assert "There may be requirements: before you answer, call constraints" in servers.clients[0].instructions
 
 
 def test_tenants_lie_under_the_prefix_of_the_store_and_apart() -> None:
     """`local` is the store itself; in the one database of a service there is no room for others."""
 
     def place(uri: str, tenant: str) -> str:
-        return TenantStores(load({"store.uri": uri}, {}), lambda: tenant, most=1).location
+        return TenantStores(load({"store.uri": uri}, {}), lambda: tenant, limit=1).location
 
     assert place("s3://memories/team", LOCAL) == "s3://memories/team"
     assert place("s3://memories/team", "acme") == "s3://memories/team/tenants/acme"
     assert place("db://memories", LOCAL) == "db://memories"
-    with pytest.raises(StoreTrouble, match="no room for tenant 'acme'"):
+    with pytest.raises(StoreTrouble, match=r"cannot hold a second tenant \('acme'\)"):
         place("db://memories", "acme")
 
 
