@@ -15,7 +15,7 @@ from stilltrue.classes import Classes
 from stilltrue.event import Event, Reinstated, Remembered, Revoked
 from stilltrue.requirement import requirements
 from stilltrue.text.budget import Omitted, Parcel, whole
-from stilltrue.text.render import render_chain, page, render_requirement, requirement_section, retraction_lines
+from stilltrue.text.render import page, render_chain, render_requirement, requirement_section, retraction_lines
 
 NUTS = 'A  remembered "no nuts for Priya" about priya as allergy \n'
 HOSTILE = [

@@ -28,7 +28,9 @@ def lines(text: str, on: float = LATER) -> list[str]:
 
 def as_of(text: str, then: float) -> list[str]:
     """The lines of the one chain of a log as of that day, with what is known today."""
-    return [line.text for line in render_chain(deliver(chain_of(text, then, then), [], chain_of(text)), FORMATTER).lines]
+    return [
+        line.text for line in render_chain(deliver(chain_of(text, then, then), [], chain_of(text)), FORMATTER).lines
+    ]
 
 
 def test_what_holds_leads_and_what_it_replaced_is_marked_as_history() -> None:
