@@ -1,8 +1,8 @@
-"""docs/clients.md: each snippet is read out of the page and started as it stands.
+"""Start the server from each client snippet in README.md and docs/clients.md.
 
-What is not here is stood in for, and nothing else: `uvx stilltrue@VERSION`, which fetches the package from an index,
-by this interpreter's `-m stilltrue`; `claude mcp add ... --`, which stores the rest of its line, by that rest;
-`${workspaceFolder}` by the folder of the test, which is the working folder too.
+Three placeholders are replaced, and nothing else: the command (`COMMANDS`) by this interpreter's `-m stilltrue`;
+`claude mcp add NAME ... --`, which stores the rest of its line, by that rest; `${workspaceFolder}` by the test's
+folder, which is the working directory too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -24,8 +23,12 @@ from wire import FRONT_DOOR, PATIENCE_S, ROOT, clean_env, sdk_client
 from stilltrue import __version__
 
 PAGE = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 SNIPPETS = dict(re.findall(r"<!-- client: ([\w-]+) -->\n```\w+\n(.*?)```", PAGE, re.DOTALL))
-FETCHED = ("uvx", f"stilltrue@{__version__}")
+SNIPPETS["readme"] = re.findall(r"```json\n(.*?)```", README, re.DOTALL)[0]
+FROM_A_CHECKOUT = "/path/to/stilltrue/.venv/bin/stilltrue"
+COMMANDS = {FROM_A_CHECKOUT, "stilltrue"}
+"""What a snippet runs: the program in a checkout's environment, or the one on the PATH."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,15 @@ class Start:
 
 
 def started(client: str, workspace: Path) -> Start:
-    """What the snippet of this client has it run, in this workspace."""
+    """What this client runs in `workspace`, according to its snippet."""
     text = SNIPPETS[client]
     if client == "claude-code":
         words = shlex.split(text)
         assert words[:3] == ["claude", "mcp", "add"]
         options, (command, *args) = words[3 : words.index("--")], words[words.index("--") + 1 :]
-        assert options[-1] == "stilltrue"
-        settings = [value for name, value in pairwise(options) if name == "--env"]
+        assert options[:3] == ["--scope", "user", "stilltrue"]  # the name first: --env takes all words after it
+        assert options[3] == "--env"
+        settings = options[4:]
         return Start(command, args, dict(each.split("=", 1) for each in settings))
     servers = json.loads(text)["servers" if client == "vscode" else "mcpServers"]
     server = servers["stilltrue"]
@@ -56,10 +60,10 @@ def started(client: str, workspace: Path) -> Start:
 
 @pytest.mark.parametrize("client", sorted(set(SNIPPETS) - {"python"}))
 def test_a_client_starts_the_server_as_its_snippet_says(client: str, tmp_path: Path) -> None:
-    """The tools are there, a note is stored, and the store lies where the snippet puts it."""
+    """The tools are listed, a note is stored, and the store is where the snippet puts it."""
     start = started(client, tmp_path)
-    assert (start.command, start.args[0]) == FETCHED
-    with sdk_client(tmp_path, command=FRONT_DOOR, arguments=start.args[1:], env=start.env) as server:
+    assert start.command in COMMANDS
+    with sdk_client(tmp_path, command=FRONT_DOOR, arguments=start.args, env=start.env) as server:
         assert "remember" in server.tools()
         note = server.done("remember", text="Priya prefers tea.", valid_from="2026-06-01T12:00:00")["note"]
     zone = "+02:00" if "STILLTRUE_MEMORY_ZONE" in start.env else "+00:00"
@@ -69,12 +73,12 @@ def test_a_client_starts_the_server_as_its_snippet_says(client: str, tmp_path: P
 
 
 def test_the_python_client_runs(tmp_path: Path) -> None:
-    """The program ends well and prints the requirement, which its question did not mention."""
+    """The program succeeds and prints the requirement, which its question did not mention."""
     program = SNIPPETS["python"].replace(
-        f'command="uvx", args=["stilltrue@{__version__}", ', f"command={sys.executable!r}, args=['-m', 'stilltrue', "
+        f'command="{FROM_A_CHECKOUT}", args=[', f"command={sys.executable!r}, args=['-m', 'stilltrue', "
     )
     program = program.replace('"serve"]', f'"serve"], env={clean_env(tmp_path)!r}')
-    assert "uvx" not in program
+    assert FROM_A_CHECKOUT not in program
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=clean_env(tmp_path), capture_output=True, text=True,
         timeout=PATIENCE_S,
@@ -84,6 +88,7 @@ def test_the_python_client_runs(tmp_path: Path) -> None:
 
 
 def test_the_page_covers_the_clients_and_names_this_version() -> None:
-    """Nobody is left out, and no snippet asks for a version that is not this one."""
-    assert set(SNIPPETS) == {"claude-desktop", "claude-code", "claude-code-project", "cursor", "vscode", "python"}
+    """Every client has a snippet, and no text asks for a version other than this one."""
+    clients = {"claude-desktop", "claude-code", "claude-code-project", "cursor", "vscode", "python"}
+    assert set(SNIPPETS) == clients | {"readme"}
     assert set(re.findall(r"stilltrue@([\w.]+)", PAGE)) == {__version__}
