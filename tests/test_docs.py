@@ -28,7 +28,7 @@ from tools.support import results
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 FILE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+\.(?:py|md|toml|yml|jsonl))`")
-MODULE = re.compile(r"`((?:server|tools|store|stilltrue|bench)(?:\.\w+)+)(?:\(\))?`")
+MODULE = re.compile(r"`((?:server|tools|store|stilltrue|bench)(?:\.(?!json\b)\w+)+)(?:\(\))?`")
 
 
 def page(name: str) -> str:
