@@ -1,4 +1,4 @@
-# stilltrue over HTTP. Make a token first, then serve (docs/http.md):
+# stilltrue over HTTP. Create a token first, then serve (docs/http.md):
 #   docker build -t stilltrue .
 #   docker run --rm -v stilltrue:/data stilltrue token create --tenant acme
 #   docker run -d -v stilltrue:/data -p 127.0.0.1:8765:8765 stilltrue
