@@ -22,6 +22,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(lines)
 
 
+def print_claims(claims: Mapping[str, bool]) -> int:
+    """Print each claim as met or missed. Returns the exit code: 1 if any was missed."""
+    print("\n".join(f"{'met   ' if met else 'MISSED'}  {claim}" for claim, met in claims.items()))
+    return 0 if all(claims.values()) else 1
+
+
 def finish(result: Mapping[str, Any], seed: int | None = None) -> None:
     """Print versions and machine, then the result as one line of JSON."""
     packages = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.cache import CachedEmbedder
-from bench.report import finish, table
+from bench.report import finish, print_claims, table
 from bench.requirements.agent import Endpoint, NoAnswer, split_page, stand_in, violates
 from bench.requirements.variants import Case, K, Variant, blended, case_store, nearest, product, reranker
 from bench.stage import DATA, model, rows
@@ -78,9 +78,9 @@ def main(argv: Sequence[str]) -> int:
     result = _result(options, tallies, sections, embedding, (injected, len(controls)), missing)
     _print(result)
     claims = _claims(result)
-    print("\n".join(f"{'met   ' if met else 'MISSED'}  {claim}" for claim, met in claims.items()))
+    code = print_claims(claims)
     finish(result, options.seed)
-    return 0 if all(claims.values()) else 1
+    return code
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bench.cache import CachedEmbedder, default_folder
-from bench.report import finish, table
+from bench.report import finish, print_claims, table
 from bench.retrieval.channels import (
     Ranked,
     by_relevance,
@@ -76,9 +76,9 @@ def main(argv: Sequence[str]) -> int:
                 result[set_name] = figures(rankings, KS)
                 _print(set_name, rankings, result[set_name])
     claims = _claims(result)
-    print("\n".join(f"{'met   ' if met else 'MISSED'}  {claim}" for claim, met in claims.items()))
+    code = print_claims(claims)
     finish(result, options.seed)
-    return 0 if all(claims.values()) else 1
+    return code
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:

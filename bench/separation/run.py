@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, get_args
 
 from bench.cache import CachedEmbedder
-from bench.report import finish, table
+from bench.report import finish, print_claims, table
 from bench.separation.figures import RATES, Cell, Tally, percent, resampled, sums, within
 from bench.separation.stores import Ending, build, changes, plans
 from bench.separation.variants import BUDGET, CHANNELS, PASSES, Answers, answers
@@ -77,9 +77,9 @@ def main(argv: Sequence[str]) -> int:
     }
     claims = _claims(result)
     result["claims"] = claims
-    print("\n".join(f"{'met   ' if met else 'MISSED'}  {claim}" for claim, met in claims.items()))
+    code = print_claims(claims)
     finish(result, options.seed)
-    return 0 if all(claims.values()) else 1
+    return code
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:

@@ -95,10 +95,10 @@ def answers(pair: StorePair, change: Change, ks: Sequence[int]) -> Iterator[Answ
             yield Answers(channel, diversity, at, budgeted)
 
 
-def _entered(stage: Stage, asked: str) -> dict[str, tuple[list[Entered], list[float]]]:
+def _entered(stage: Stage, query: str) -> dict[str, tuple[list[Entered], list[float]]]:
     """The notes that each channel enters, best first, and their relevance on the scale of a cosine."""
     context = stage.context
-    hits, degraded = search(context, asked, ())
+    hits, degraded = search(context, query, ())
     assert degraded is None, degraded
     records = context.store.chains({hit.chain for hit in [*hits.by_vector, *hits.by_text]})
     counts = context.store.usage.counts([event.id for record in records for event in record.events], "")
@@ -126,14 +126,14 @@ def _chosen(found: Sequence[Entered], relevance: Sequence[float], weight: float 
 
 def _deduplicated(ranked: Iterable[Entered]) -> list[Entered]:
     """The notes without near-duplicates of a note above them."""
-    cached: list[Entered] = []
+    distinct: list[Entered] = []
     for each in ranked:
         if not any(
             each.vector is not None and other.vector is not None and float(each.vector @ other.vector) >= SAME
-            for other in cached
+            for other in distinct
         ):
-            cached.append(each)
-    return cached
+            distinct.append(each)
+    return distinct
 
 
 def _closed(pair: StorePair, notes: Sequence[Entered]) -> list[Entered]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import anyio
 
-from bench.report import finish, table
+from bench.report import finish, print_claims, table
 from bench.survival.clients import WORDS_ALONE, TimedClient, server_on
 from stilltrue.chain import chains
 from stilltrue.event import Remembered
@@ -70,9 +70,10 @@ def main(argv: Sequence[str]) -> int:
             not any(result[name] for name in ("lost", "duplicates", "errors", "forks")),
         f"no wait reached {_LONGEST_S:.0f} s": result["worst_ms"] < 1000 * _LONGEST_S,
     }  # fmt: skip
-    print("\n" + "\n".join(f"{'met   ' if met else 'MISSED'}  {claim}" for claim, met in claims.items()))
+    print()
+    code = print_claims(claims)
     finish(result)
-    return 0 if all(claims.values()) else 1
+    return code
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:

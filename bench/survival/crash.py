@@ -214,10 +214,10 @@ def _partial_notes(whole: Whole, notes: Mapping[str, Note]) -> list[str]:
         if row["kind"] == "remembered" and row["vector"] is not None:
             embedded.add(row["note"])
     model = MODELS[whole.log.fingerprint.model] if whole.log.fingerprint else None
-    halves = []
+    partial = []
     for note_id, note in notes.items():
         pieces = len(model.pieces(note.text)) if model and note_id in embedded else 1
         want = Counter(remembered=1, piece=pieces - 1, cue=len(note.cues))
         if found[note_id] != want:
-            halves.append(f"the note [{note_id}] has rows {dict(found[note_id])} and not {dict(want)}")
-    return halves
+            partial.append(f"the note [{note_id}] has rows {dict(found[note_id])} and not {dict(want)}")
+    return partial

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
-from wire import ROOT, clean_env
+from benchmark_runs import figures_of, run_bench
 
 KEYS = {
     "notes", "requirements_p95_ms", "recall_p50_ms", "recall_p95_ms", "remember_p50_ms", "raw_append_fsync_p50_ms",
@@ -19,12 +16,10 @@ TOOLS = {"remember", "supersede", "revoke", "reinstate", "recall", "constraints"
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench", "latency", "--notes", "200", "--runs", "3"]
-    home = tmp_path_factory.mktemp("home")
-    done = subprocess.run(command, cwd=ROOT, env=clean_env(home), capture_output=True, text=True, timeout=280)
+    """The figures of a small run."""
+    done = run_bench(tmp_path_factory.mktemp("home"), "latency", "--notes", "200", "--runs", "3")
     assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+    return figures_of(done)
 
 
 @pytest.mark.slow

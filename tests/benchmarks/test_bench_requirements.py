@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +12,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from wire import ROOT, clean_env
+from benchmark_runs import figures_of, run_bench
 
 from bench.requirements.agent import Endpoint, NoAnswer, stand_in, violates
 from bench.stage import rows
@@ -84,11 +83,9 @@ def chat() -> Iterator[ChatServer]:
 def bench(
     home: Path, *arguments: str, path: tuple[Path, ...] = (), **env: str
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    """Run the benchmark; the finished process, and its last line as JSON."""
-    command = [sys.executable, "-m", "bench", "requirements", *arguments]
-    env = clean_env(home, path, no_proxy="*", **env)
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=280)
-    return done, json.loads(done.stdout.splitlines()[-1]) if done.returncode < 2 else {}
+    """Run the benchmark; the finished process, and its figures unless it was refused."""
+    done = run_bench(home, "requirements", *arguments, path=path, no_proxy="*", **env)
+    return done, figures_of(done) if done.returncode < 2 else {}
 
 
 def test_every_requirement_arrives_where_the_baselines_miss_it(tmp_path: Path) -> None:
@@ -126,7 +123,7 @@ def test_it_runs_on_lancedb_with_an_endpoint_and_a_cross_encoder(tmp_path: Path,
     ("answer", "url", "message"),
     [
         ({"choices": []}, "", "did not answer as a chat completion"),
-        ({"choices": [{"message": {"content": None}}]}, "", "without words"),
+        ({"choices": [{"message": {"content": None}}]}, "", "returned no text"),
         ({"error": "no such path"}, "/elsewhere", "404"),
     ],
 )

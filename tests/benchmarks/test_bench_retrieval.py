@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from wire import ROOT, clean_env
+from benchmark_runs import figures_of, run_bench
 
 KEYS = {"recall_at_5", "recall_at_10", "recall_at_20", "mrr"}
 CHANNELS = {"full_text", "vectors", "rrf", "fusion", "late", "recall"}
 
 
-def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the benchmark with these arguments."""
-    command = [sys.executable, "-m", "bench", "retrieval", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=clean_env(home), capture_output=True, text=True, timeout=280)
-
-
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
-    return run(tmp_path_factory.mktemp("home"), "--only", "probe", "cues", "--questions", "20")
+    """A run on some questions of the bundled sets."""
+    return run_bench(tmp_path_factory.mktemp("home"), "retrieval", "--only", "probe", "cues", "--questions", "20")
 
 
 @pytest.fixture(scope="module")
 def figures(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+    """The figures of that run."""
+    return figures_of(done)
 
 
 @pytest.mark.slow
@@ -73,7 +66,8 @@ def test_retrieval_says_which_claims_it_meets(done: subprocess.CompletedProcess[
 
 def test_a_folder_without_the_sets_is_refused(tmp_path: Path) -> None:
     """Exit code 2 and the name of the missing file; --tune without --data is refused too."""
-    done, untuned = run(tmp_path, "--data", str(tmp_path)), run(tmp_path, "--tune")
+    done = run_bench(tmp_path, "retrieval", "--data", str(tmp_path))
+    untuned = run_bench(tmp_path, "retrieval", "--tune")
     assert (done.returncode, untuned.returncode) == (2, 2)
     assert "no locomo_turns.jsonl" in done.stderr
     assert "--tune needs --data" in untuned.stderr

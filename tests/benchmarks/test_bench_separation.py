@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from wire import ROOT, clean_env
+from benchmark_runs import figures_of, run_bench
 
 KEYS = {
     "store", "k", "channel", "diversity", "closure", "separated", "separated_given_retired", "successor_dropped",
@@ -18,19 +15,12 @@ KEYS = {
 OPTIONS = ("--stores", "20,40", "--users", "2", "--resamples", "100")
 
 
-def run(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run the benchmark with these options."""
-    command = [sys.executable, "-m", "bench", "separation", *options]
-    return subprocess.run(command, cwd=ROOT, env=clean_env(home), capture_output=True, text=True, timeout=280)
-
-
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The last line of a small run, as JSON."""
-    done = run(tmp_path_factory.mktemp("home"), *OPTIONS)
+    done = run_bench(tmp_path_factory.mktemp("home"), "separation", *OPTIONS)
     assert done.returncode in {0, 1}, done.stderr
-    last: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return last
+    return figures_of(done)
 
 
 def test_every_condition_is_reported_once(result: dict[str, Any]) -> None:
@@ -71,6 +61,6 @@ def test_a_fixed_budget_is_never_exceeded(result: dict[str, Any]) -> None:
 
 def test_a_folder_without_the_set_is_refused(tmp_path: Path) -> None:
     """Exit code 2, nothing on stdout, and the name of the missing file."""
-    done = run(tmp_path, "--data", str(tmp_path))
+    done = run_bench(tmp_path, "separation", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert "carmem.jsonl" in done.stderr
