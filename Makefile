@@ -1,15 +1,15 @@
-# Short names for longer commands. PYTHON is that of the environment which the README's test command makes.
+# Short names for longer commands. PYTHON is the interpreter that the README's test command creates.
 PYTHON ?= .venv/bin/python
 
 .PHONY: test quick lint format docs wheel conformance ci
 
-test:    # everything
+test:    # all tests
 	$(PYTHON) -m pytest -q
 
-quick:   # what takes seconds
+quick:   # only tests that take seconds
 	$(PYTHON) -m pytest -q -m "not slow"
 
-lint:    # needs the extra `dev`
+lint:    # needs the `dev` extra
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
@@ -18,7 +18,7 @@ format:
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
 
-docs:    # write what follows from tables in the code
+docs:    # regenerate what is derived from tables in the code
 	$(PYTHON) -m docs.build
 
 wheel:
@@ -27,5 +27,5 @@ wheel:
 conformance:  # the MCP Inspector and the official suite; needs npm
 	$(PYTHON) tests/conformance/run.py
 
-ci:      # what has to pass before a change is taken
+ci:      # must pass before a change is merged
 	.ci/run

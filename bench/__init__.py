@@ -1,1 +1,1 @@
-"""The measurements behind the product's claims, for anyone to run: `python -m bench NAME`."""
+"""The benchmarks behind every claim, for anyone to run: `python -m bench NAME`."""

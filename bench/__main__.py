@@ -1,4 +1,4 @@
-"""`python -m bench NAME [options]`: runs a benchmark, which ends with one line of JSON."""
+"""`python -m bench NAME [options]`: run a benchmark. Its last line of output is one JSON object."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pathlib import Path
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the benchmark that the first argument names, on the rest. 2 where there is none of that name."""
+    """Run the benchmark named by the first argument with the other arguments. Returns 2 if the name is unknown."""
     known = names()
     if not argv or argv[0] not in known:
-        wanted = f"There is no benchmark {argv[0]!r}. " if argv and argv[0] not in {"-h", "--help"} else ""
-        print(f"{wanted}python -m bench NAME [options], NAME being one of: {', '.join(known)}", file=sys.stderr)
+        unknown = f"There is no benchmark {argv[0]!r}. " if argv and argv[0] not in {"-h", "--help"} else ""
+        print(f"{unknown}python -m bench NAME [options], where NAME is one of: {', '.join(known)}", file=sys.stderr)
         return 2
     return int(import_module(known[argv[0]]).main(list(argv[1:])))
 
 
 def names() -> dict[str, str]:
-    """The modules that define `main(argv)`, by the name of the benchmark: a file's own, or its folder's for `run`."""
+    """Modules that define `main(argv)`, by benchmark name: the file's name, or its folder's for `run.py`."""
     here = Path(__file__).parent
     found = {}
     for file in sorted(here.rglob("*.py")):

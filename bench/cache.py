@@ -1,4 +1,4 @@
-"""Texts that are embedded once: in memory within a run, and in a file where a folder is given."""
+"""Embed each text only once: a cache in memory for one run, and in a file if a folder is given."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from store.port import Embedder, Encoded, Fingerprint
 _SAMPLE = "Priya keeps the key of locker 7."
 
 
-class Kept:
-    """An embedder that remembers what it has embedded. It is also the `Embedding` that a context is given."""
+class CachedEmbedder:
+    """An embedder that caches its results. It also serves as the `Embedding` of a tool context."""
 
     problem = None
 
@@ -27,31 +27,31 @@ class Kept:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """That of the embedder behind it."""
+        """The fingerprint of the wrapped embedder."""
         return self._embedder.fingerprint
 
     def get(self, wait_s: float = 0.0) -> Embedder:
-        """Itself, without waiting."""
+        """This embedder, at once."""
         return self
 
     def pieces(self, text: str) -> list[str]:
-        """What the embedder behind it makes of the text."""
+        """The pieces into which the wrapped embedder splits the text."""
         return self._embedder.pieces(text)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors alone."""
+        """Only the vectors, one row per text."""
         return np.array([each.vector for each in self.encode(texts)], np.float32)
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """The same as from the embedder; a text that was seen before costs nothing."""
+        """What the wrapped embedder returns; a text that was seen before costs nothing."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         self._known.update(zip(new, self._embedder.encode(new) if new else (), strict=True))
         return [self._known[text] for text in texts]
 
     def learn(self, texts: Iterable[str], folder: Path) -> None:
-        """Take the texts from their file in the folder, or embed them and write it.
+        """Load the texts from their file in the folder, or embed them and write that file.
 
-        The file's name follows from the texts and from what the embedder makes of a sample, sketch included.
+        The file name is a hash of the texts and of the embedder's result for a sample, sketch included.
         """
         wanted = sorted(set(texts))
         file = folder / f"{self._key(wanted)}.npz"
@@ -83,5 +83,5 @@ class Kept:
 
 
 def default_folder() -> Path:
-    """Where embeddings are kept unless told otherwise: in the user's folder for what is temporary."""
+    """The default folder of the cache file, in the system's folder for temporary files."""
     return Path(tempfile.gettempdir()) / "stilltrue-bench"

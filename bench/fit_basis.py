@@ -1,9 +1,9 @@
-"""Writes store/embed/data/minilm/basis.npy: the 64 directions in which the tokens of all-MiniLM-L6-v2 differ most.
+"""Write store/embed/data/minilm/basis.npy: the 64 directions in which tokens of all-MiniLM-L6-v2 vary most.
 
     python -m bench.fit_basis
 
-They are the first right singular vectors of the token vectors of the texts in bench/data (not centred: what is
-compared are directions from the origin). Nothing of an evaluation set goes in.
+They are the first right singular vectors of the token vectors of all texts in bench/data. They are not centred,
+because sketches compare directions from the origin. No evaluation set is used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TARGET = Path(__file__).resolve().parent.parent / "store" / "embed" / "data" / "
 
 
 def texts() -> list[str]:
-    """Every text of the bundled data, each once."""
+    """Every text of the bundled data, without duplicates."""
     found: dict[str, None] = {}
     for file in sorted((Path(__file__).parent / "data").glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -44,9 +44,9 @@ if __name__ == "__main__":
     weights = find_weights()
     if weights is None:
         sys.exit("the weights of all-MiniLM-L6-v2 are not installed")
-    said = texts()
-    tokens = np.concatenate(OnnxMiniLM(weights).token_vectors(said))
+    known = texts()
+    tokens = np.concatenate(OnnxMiniLM(weights).token_vectors(known))
     _, strength, directions = np.linalg.svd(tokens, full_matrices=False)
     np.save(TARGET, directions[:WIDTH].T.astype(np.float16))
-    kept = float((strength[:WIDTH] ** 2).sum() / (strength**2).sum())
-    print(f"{len(said)} texts, {len(tokens)} tokens; {WIDTH} of {tokens.shape[1]} directions keep {kept:.3f} of them")
+    explained = float((strength[:WIDTH] ** 2).sum() / (strength**2).sum())
+    print(f"{len(known)} texts, {len(tokens)} tokens; {WIDTH} of {tokens.shape[1]} directions: {explained:.3f}")

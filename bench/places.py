@@ -1,8 +1,8 @@
 """How long do writes and reads take in a folder and on object storage, by one process and by three at once?
 
-The object storage is the S3 of moto on this machine, which answers one request after the other: its milliseconds are
-those of a Python program and not of a network. What carries over to a real one is the number of requests, which are
-counted there. No embedding model: it costs the same in every place.
+The object storage is moto's S3 on this machine, which answers one request after another. Its milliseconds are
+those of a Python program, not of a network; the number of requests, which is counted, carries over to a real one.
+There is no embedding model, since that costs the same in every place.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tools.recall import recall
 from tools.remember import remember
 
 _CREDENTIALS = {"AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nothing"}
-_VERBS = ("remember", "recall", "constraints")
+_TOOLS = ("remember", "recall", "constraints")
 _OBJECTS = """
 import logging
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -50,7 +50,7 @@ server.serve_forever()
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured in one place: median waits in ms, the longest wait of a write, and the requests of a call."""
+    """The measurements of one place: median waits in ms, the longest wait of a write, and requests per call."""
 
     place: str
     processes: int
@@ -60,7 +60,7 @@ class Row:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the median wait of each verb in each place."""
+    """Print the median wait of each tool in each place."""
     options = _options(argv)
     if options.work:
         return _work(json.loads(options.work))
@@ -72,29 +72,29 @@ def main(argv: Sequence[str]) -> int:
             flags = {"store.uri": f"s3://memories/{processes}", "store.endpoint": endpoint}
             rows.append(_row("s3", flags | {"store.region": "us-east-1"}, processes, options))
     print(f"{options.notes} notes, {options.calls} calls of each; medians in ms; load {os.getloadavg()[0]:.1f}\n")
-    head = ("place", "processes", *_VERBS, "longest remember", *(f"requests of {verb}" for verb in _VERBS))
+    head = ("place", "processes", *_TOOLS, "longest remember", *(f"requests of {tool}" for tool in _TOOLS))
     print(table(head, [_cells(row) for row in rows]))
     finish({f"{row.place} {row.processes}": {"waits": row.waits, "requests": row.requests} for row in rows})
     return 0
 
 
 def _cells(row: Row) -> list[object]:
-    waits = [f"{row.waits[verb]:.0f}" for verb in _VERBS]
-    requests = [f"{row.requests[verb]:.0f}" if row.requests else "" for verb in _VERBS]
+    waits = [f"{row.waits[tool]:.0f}" for tool in _TOOLS]
+    requests = [f"{row.requests[tool]:.0f}" if row.requests else "" for tool in _TOOLS]
     return [row.place, row.processes, *waits, f"{row.longest:.0f}", *requests]
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench places", description=__doc__)
-    parser.add_argument("--notes", type=int, default=100, help="what is in the store before")
-    parser.add_argument("--calls", type=int, default=20, help="of each verb, by each process")
+    parser.add_argument("--notes", type=int, default=100, help="notes in the store at the start")
+    parser.add_argument("--calls", type=int, default=20, help="calls of each tool by each process")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     return parser.parse_args(argv)
 
 
 @contextmanager
 def _objects() -> Iterator[str]:
-    """The endpoint of an object storage of this machine, with an empty bucket."""
+    """The endpoint of an object storage on this machine, with an empty bucket."""
     with subprocess.Popen([sys.executable, "-c", _OBJECTS], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
@@ -116,11 +116,11 @@ def _row(place: str, flags: dict[str, str], processes: int, options: argparse.Na
         assert worker.stdin
         worker.stdin.write("go\n")
         worker.stdin.flush()
-    told = [json.loads(worker.communicate()[0].splitlines()[-1]) for worker in workers]
-    waits = {verb: median(wait for each in told for wait in each["waits"][verb]) for verb in _VERBS}
-    counted = told[0]["requests"] if counted_at else {}
-    longest = max(wait for each in told for wait in each["waits"]["remember"])
-    return Row(place, processes, waits, longest, {verb: median(each) for verb, each in counted.items()})
+    reports = [json.loads(worker.communicate()[0].splitlines()[-1]) for worker in workers]
+    waits = {tool: median(wait for each in reports for wait in each["waits"][tool]) for tool in _TOOLS}
+    counted = reports[0]["requests"] if counted_at else {}
+    longest = max(wait for each in reports for wait in each["waits"]["remember"])
+    return Row(place, processes, waits, longest, {tool: median(each) for tool, each in counted.items()})
 
 
 def _worker(given: dict[str, object]) -> subprocess.Popen[str]:
@@ -144,27 +144,27 @@ def _work(given: dict[str, object]) -> int:
         runtime.written()
     print("ready", flush=True)
     sys.stdin.readline()
-    waits: dict[str, list[float]] = {verb: [] for verb in _VERBS}
-    requests: dict[str, list[int]] = {verb: [] for verb in _VERBS}
+    waits: dict[str, list[float]] = {tool: [] for tool in _TOOLS}
+    requests: dict[str, list[int]] = {tool: [] for tool in _TOOLS}
     for each in range(calls):
-        for verb in _VERBS:
-            before, began = _seen(str(endpoint)), perf_counter()
-            if verb == "remember":
+        for tool in _TOOLS:
+            before, began = _requests_so_far(str(endpoint)), perf_counter()
+            if tool == "remember":
                 remember(context, f"Box {each} of process {number} is full.")
-            elif verb == "recall":
+            elif tool == "recall":
                 recall(context, f"parcel {each}")
             else:
                 constraints(context)
-            waits[verb].append(1000 * (perf_counter() - began))
-            requests[verb].append(_seen(str(endpoint)) - before)
+            waits[tool].append(1000 * (perf_counter() - began))
+            requests[tool].append(_requests_so_far(str(endpoint)) - before)
         runtime.written()
     runtime.close()
     print(json.dumps({"waits": waits, "requests": requests}), flush=True)
     return 0
 
 
-def _seen(endpoint: str) -> int:
-    """How many requests the object storage has answered so far; 0 where they are not counted."""
+def _requests_so_far(endpoint: str) -> int:
+    """How many requests the object storage has answered so far; 0 if they are not counted."""
     if not endpoint:
         return 0
     with urllib.request.urlopen(f"{endpoint}/requests-so-far") as answer:

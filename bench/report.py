@@ -1,4 +1,4 @@
-"""How a benchmark tells its result: a table for people, what it ran on, and one line of JSON for programs."""
+"""How a benchmark reports: a table for people, the machine it ran on, and one line of JSON for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACKAGES = ("stilltrue", "mcp", "lancedb", "onnxruntime", "numpy")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Columns under their heads, numbers to the right."""
+    """A text table with a heading for each column; numbers are right-aligned."""
     cells = [[str(each) for each in row] for row in rows]
     widths = [max(len(row[column]) for row in [list(head), *cells]) for column in range(len(head))]
     first = [f"{name:<{width}}" for name, width in zip(head, widths, strict=True)]
@@ -22,12 +22,18 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(lines)
 
 
+def print_claims(claims: Mapping[str, bool]) -> int:
+    """Print each claim as met or missed. Returns the exit code: 1 if any was missed."""
+    print("\n".join(f"{'met   ' if met else 'MISSED'}  {claim}" for claim, met in claims.items()))
+    return 0 if all(claims.values()) else 1
+
+
 def finish(result: Mapping[str, Any], seed: int | None = None) -> None:
-    """Say on what it ran, and end with the result as one line of JSON."""
+    """Print versions and machine, then the result as one line of JSON."""
     packages = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    drawn = seed if seed is not None else "none, nothing is drawn"
-    print(f"\nseed {drawn}; Python {platform.python_version()}, {packages}")
+    seeded = seed if seed is not None else "none, nothing is random"
+    print(f"\nseed {seeded}; Python {platform.python_version()}, {packages}")
     print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors{load}")
     print(json.dumps(result), flush=True)
 

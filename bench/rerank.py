@@ -1,7 +1,7 @@
-"""How long a cross-encoder takes for 50 candidates: known architectures with random weights, through the product.
+"""How long does a cross-encoder take for 50 candidates? Known architectures with random weights, run by the product.
 
-Latency does not depend on what the weights are. How well a cross-encoder ranks is not measured here: that needs
-real weights. Needs the extra `sentence-transformers`.
+Latency does not depend on the weights. How well a cross-encoder ranks is not measured here, since that takes real
+weights. Requires the `sentence-transformers` extra.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ ARCHITECTURES = {
 
 
 def main(argv: Sequence[str]) -> int:
-    """Time each architecture; 2 where the library is not installed."""
+    """Time each architecture. Returns 2 if the library is not installed."""
     options = argparse.ArgumentParser(prog="python -m bench rerank")
-    options.add_argument("--rounds", type=int, default=15, help="times that the 50 candidates are scored")
-    options.add_argument("--only", choices=ARCHITECTURES, help="this architecture alone")
+    options.add_argument("--rounds", type=int, default=15, help="how often the 50 candidates are scored")
+    options.add_argument("--only", choices=ARCHITECTURES, help="only this architecture")
     chosen = options.parse_args(argv)
     if find_spec("sentence_transformers") is None:
-        print("bench rerank needs: pip install 'stilltrue[sentence-transformers]'", file=sys.stderr)
+        print("This benchmark needs: pip install 'stilltrue[sentence-transformers]'", file=sys.stderr)
         return 2
     texts = [row["text"] for row in rows("fillers")][:CANDIDATES]
     figures = [_timed(name, texts, chosen.rounds) for name in ARCHITECTURES if chosen.only in (None, name)]
@@ -74,7 +74,7 @@ def _timed(name: str, texts: Sequence[str], rounds: int) -> dict[str, Any]:
 
 
 def _make(folder: Path, layers: int, width: int) -> None:
-    """A cross-encoder of this size with random weights, saved as the library reads it."""
+    """Save a cross-encoder of this size with random weights, in the library's format."""
     from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
     config = BertConfig(

@@ -1,4 +1,4 @@
-"""What the benchmarks play on: a context over a store, on a clock set by hand, and notes of the past to fill it."""
+"""What benchmarks run on: a tool context over a store, with a manual clock and past notes to fill it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tools.support.context import ToolContext
 
 DATA = Path(__file__).parent / "data"
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
-"""The present of every benchmark: a day that does not depend on when it is run."""
+"""The present moment of every benchmark, independent of when it is run."""
 
 
 @cache
@@ -33,8 +33,8 @@ def model() -> Embedder:
     return load_embedder()
 
 
-class AtHand:
-    """A model as a context is given it, without waiting: the default one where no other is named."""
+class ReadyModel:
+    """The `Embedding` of a tool context without waiting: the given model, by default the product's."""
 
     problem = None
 
@@ -47,8 +47,8 @@ class AtHand:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A note to be: its words, how many days ago it was said, about whom, and as what."""
+class PastNote:
+    """A note to store: its words, age in days, subjects, class and cues."""
 
     text: str
     age_days: float = 0.0
@@ -58,7 +58,7 @@ class Said:
 
 
 class Stage:
-    """A context over a store of its own; in memory, or on LanceDB where a folder is given. Same seed, same ids."""
+    """A tool context over its own store: on LanceDB if a folder is given, else in memory. The seed fixes the ids."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Stage:
         self._random = Random(seed)
         self.now = NOW
         self._last: datetime | None = None
-        self._embedding = AtHand(embedder)
+        self._embedding = ReadyModel(embedder)
         self.store: Store = open_store(str(folder)) if folder else EphemeralStore()
         self.context = ToolContext(
             store=self.store,
@@ -83,21 +83,21 @@ class Stage:
             **limits,
         )
 
-    def fill(self, said: Sequence[Said]) -> list[str]:
-        """Append the notes, oldest first, and return their ids in the order given."""
+    def fill(self, past: Sequence[PastNote]) -> list[str]:
+        """Append the notes, oldest first, and return their ids in the given order."""
         ids: dict[int, str] = {}
         notes = []
-        for position in sorted(range(len(said)), key=lambda each: -said[each].age_days):
-            each = said[position]
+        for position in sorted(range(len(past)), key=lambda each: -past[each].age_days):
+            each = past[position]
             made = stamp(NOW - timedelta(days=each.age_days), self._random.getrandbits(ENTROPY_BITS), self._last)
             self._last = made.at
             ids[position] = made.id
             notes.append(Note(made.id, each.text, each.subjects, each.klass, USER, made.at, cues=each.cues))
         append_notes(self.context, notes, self._embedding.get())
-        return [ids[position] for position in range(len(said))]
+        return [ids[position] for position in range(len(past))]
 
     def with_policy(self, policy: Policy, **limits: Any) -> ToolContext:
-        """The same store under another policy."""
+        """A context over the same store with another ranking policy."""
         return replace(self.context, policy=policy, **limits)
 
     def _stamp(self, after: datetime | None) -> Stamp:
@@ -105,5 +105,5 @@ class Stage:
 
 
 def rows(name: str, folder: Path = DATA) -> list[dict[str, Any]]:
-    """The rows of one of the data files."""
+    """The rows of a JSON Lines file in the data folder."""
     return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]

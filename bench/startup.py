@@ -1,4 +1,4 @@
-"""From the spawn of a process to its answers: our server beside a bare one with one tool, taking turns in one run."""
+"""How soon after its spawn does a server answer? Ours next to a bare one with one tool, alternating in one run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NOTES = 50
 
 @dataclass
 class Process:
-    """A server that was just spawned, and how many milliseconds after that each thing was answered."""
+    """A server process, and the milliseconds from its spawn to each answer."""
 
     command: Sequence[str]
     folder: Path
@@ -62,6 +62,7 @@ class Process:
         self._send(method="notifications/initialized")
 
     def mark(self, name: str) -> None:
+        """Record the milliseconds since the spawn under this name."""
         self.at[name] = (perf_counter() - self._began) * 1e3
 
     def _send(self, **message: Any) -> None:
@@ -69,24 +70,24 @@ class Process:
         self._to.flush()
 
     def ask(self, method: str, **params: Any) -> Any:
-        """The result of a request."""
+        """Send a request and return its result."""
         self._number += 1
         self._send(id=self._number, method=method, params=params)
         while line := self._back.readline():
             message = json.loads(line)
             if message.get("id") == self._number:
                 return message["result"]
-        raise RuntimeError(f"{' '.join(self.command)} ended before it answered {method}")
+        raise RuntimeError(f"{' '.join(self.command)} ended before answering {method}")
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The structured content of a tool's answer."""
+        """Call a tool and return the structured content of its answer."""
         result = self.ask("tools/call", name=tool, arguments=arguments)
         if result.get("isError"):
             raise RuntimeError(result["content"][0]["text"])
         return dict(result["structuredContent"])
 
     def rss_mb(self) -> float:
-        """The resident memory of the process, in MB; 0 where the system has no /proc."""
+        """The resident memory of the process in MB; 0 if the system has no /proc."""
         status = Path(f"/proc/{self._process.pid}/status")
         if not status.exists():
             return 0.0
@@ -94,14 +95,15 @@ class Process:
         return int(line.split()[1]) / 1e3
 
     def end(self) -> None:
+        """Close the process's input and wait for it to end."""
         self._to.close()
         self._process.wait(30)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the medians and ratios; 1 where ours is more than 1.15 times as slow to answer `initialize`."""
+    """Print medians and ratios. Returns 1 if our `initialize` takes more than 1.15 times as long as the bare one."""
     parser = argparse.ArgumentParser(prog="python -m bench startup", description=__doc__)
-    parser.add_argument("--runs", type=int, default=9, help="of each server, taking turns (default 9)")
+    parser.add_argument("--runs", type=int, default=9, help="runs of each server, alternating (default 9)")
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -111,7 +113,7 @@ def main(argv: Sequence[str]) -> int:
         memory: list[tuple[float, float]] = []
         listed: list[Any] = []
         for turn in range(options.runs):
-            # Who goes second finds warmer caches, so they take turns at that too.
+            # The second one finds warmer caches, so the order alternates too.
             for name in ("bare", "ours") if turn % 2 else ("ours", "bare"):
                 process = Process([sys.executable, "-c", BARE] if name == "bare" else ours, folder)
                 tools = process.ask("tools/list")["tools"]
@@ -133,17 +135,17 @@ def main(argv: Sequence[str]) -> int:
 
 
 def list_tokens(tools: Sequence[Any]) -> int:
-    """About how many tokens a model's tokenizer makes of the tools as they are sent, rather too many than too few.
+    """Estimate how many tokens the tool list costs as it is sent. The estimate errs on the high side.
 
-    A row of JSON's marks is one token in the vocabularies of models, where the estimate for prose takes each for
-    one. Where this says 1,896, cl100k_base makes 1,626 of the same list and o200k_base 1,685.
+    A run of JSON punctuation is one token in model vocabularies, while the estimate for prose counts each mark. Where
+    this returns 1,896, cl100k_base has 1,626 tokens for the same list and o200k_base 1,685.
     """
     sent = json.dumps(tools, ensure_ascii=False, separators=(",", ":"))
     return estimate_tokens(re.sub(r'[{}\[\]:,"]{2,4}', '"', sent))
 
 
 def _seed(command: Sequence[str], folder: Path) -> None:
-    """A store with 50 notes, so that a first recall has something to open; and caches as warm as they will be."""
+    """Create a store with 50 notes, so that a first recall has something to open, and warm the caches."""
     Process([sys.executable, "-c", BARE], folder).end()
     process = Process(command, folder)
     for number in range(NOTES):
@@ -155,7 +157,7 @@ def _result(runs: dict[str, list[Process]], memory: list[tuple[float, float]], l
     def middle(name: str, what: str) -> float:
         return median(process.at[what] for process in runs[name])
 
-    # Runs that stood side by side are compared with each other: the load of a machine changes within minutes.
+    # Compare runs that were next to each other: the load of a machine changes within minutes.
     pairs = [(a.at, b.at) for a, b in zip(runs["ours"], runs["bare"], strict=True)]
     ratios = {what: median(a[what] / b[what] for a, b in pairs) for what in ("initialize", "tools/list")}
     rows = []
@@ -164,12 +166,12 @@ def _result(runs: dict[str, list[Process]], memory: list[tuple[float, float]], l
         bare = f"{middle('bare', what):.0f}" if what in ratios else ""
         ratio = f"{ratios[what]:.3f}" if what in ratios else ""
         rows.append((what, f"{median(own):.0f}", f"{min(own):.0f}", f"{max(own):.0f}", bare, ratio))
-    print(f"Milliseconds from the spawn to the answer, medians of {len(pairs)} runs of each, taking turns:\n")
-    print(table(("answer", "ours", "least", "most", "bare", "ratio"), rows))
+    print(f"Milliseconds from spawn to answer, medians of {len(pairs)} alternating runs of each:\n")
+    print(table(("answer", "ours", "min", "max", "bare", "ratio"), rows))
     light, full = (median(each) for each in zip(*memory, strict=True))
     print(f"\nresident memory: {light:.0f} MB at tools/list, {full:.0f} MB after the first recall with vectors")
     tokens = list_tokens(listed)
-    print(f"tools/list: about {tokens} tokens, by an estimate from above")
+    print(f"tools/list: about {tokens} tokens, by an estimate that errs on the high side")
     return {
         "initialize_ms": round(middle("ours", "initialize")),
         "bare_initialize_ms": round(middle("bare", "initialize")),

@@ -1,6 +1,6 @@
-"""Write what follows from tables in the code: config.example.toml and the tables of docs/configuration.md.
+"""Generate config.example.toml and the tables of docs/configuration.md from the table of settings.
 
-Run it as `make docs` after a change to server/config/settings.py; tests/command_line/test_config.py fails until then.
+Run `make docs` after a change to server/config/settings.py; tests/command_line/test_config.py fails until then.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ END = "<!-- end -->\n"
 
 
 def block(text: str) -> str:
-    """What stands between the marks of a page."""
+    """The text between the two marks of a page."""
     return text.split(BEGIN, 1)[1].split(END, 1)[0]
 
 

@@ -1,8 +1,8 @@
-"""Fills a store to a size, without a model: notes with random vectors and sketches, as upkeep leaves them.
+"""Fill a store to a size without a model: notes with random vectors and sketches, compacted by maintenance.
 
-python -m bench.latency_fill FOLDER NOTES SEED SINGLE
+    python -m bench.latency.fill FOLDER NOTES SEED SINGLE
 
-The last SINGLE notes are written one by one, with upkeep as it comes to a server that is never left alone.
+The last SINGLE notes are written one by one, with maintenance as often as on a server under constant writes.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _REQUIREMENTS, _SUCCESSORS = 0.03, 0.1
 _DAYS = 900.0
 _TOKENS = (8, 40)
 _APPENDS = 20
-_TEND_EVERY_S = 2.0
+_MAINTAIN_EVERY_S = 2.0
 
 
 def subject(number: int) -> str:
-    """The name of a subject."""
+    """The name of the subject with this number."""
     return f"person {number}"
 
 
 def fill(folder: Path, notes: int, seed: int, single: int = 0) -> None:
-    """One subject for each hundred notes; three in a hundred are requirements, ten replace an earlier note."""
+    """One subject per hundred notes; of a hundred, three are requirements and ten replace an earlier note."""
     store = open_store(str(folder))
     store.adopt(MINILM)
     entries = list(_entries(notes, seed))
@@ -51,18 +51,18 @@ def fill(folder: Path, notes: int, seed: int, single: int = 0) -> None:
         with store.writing():
             store.append(at_once[start : start + step])
     store.maintain()
-    tended = monotonic()
+    maintained = monotonic()
     for entry in one_by_one:
         with store.writing():
             store.append([entry])
-        if monotonic() > tended + _TEND_EVERY_S:
+        if monotonic() > maintained + _MAINTAIN_EVERY_S:
             store.maintain()
-            tended = monotonic()
+            maintained = monotonic()
     store.close()
 
 
 def _entries(notes: int, seed: int) -> Iterator[Entry]:
-    random, drawn = Random(seed), np.random.default_rng(seed)
+    random, generator = Random(seed), np.random.default_rng(seed)
     words = [word for row in rows("fillers") for word in row["text"].split()]
     basis = np.eye(WIDTH, dtype=np.float32)
     heads: dict[str, list[tuple[Note, str]]] = {}
@@ -80,8 +80,8 @@ def _entries(notes: int, seed: int) -> Iterator[Entry]:
         text = " ".join(random.choices(words, k=random.randint(6, 25)))
         note = Note(made.id, text, (about,), klass, USER, made.at)
         heads.setdefault(about, []).append((note, chain))
-        vector = drawn.normal(size=MINILM.dimension).astype(np.float32)
-        tokens = drawn.normal(size=(random.randint(*_TOKENS), WIDTH)).astype(np.float32)
+        vector = generator.normal(size=MINILM.dimension).astype(np.float32)
+        tokens = generator.normal(size=(random.randint(*_TOKENS), WIDTH)).astype(np.float32)
         yield Entry(
             event=Remembered(note, (Link(older.id, LinkKind.UPDATE),) if older else ()),
             chain=chain,

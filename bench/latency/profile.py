@@ -1,4 +1,4 @@
-"""Where the time of recall goes."""
+"""Where recall spends its time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tools.support.context import ToolContext
 
 _WARM = 4
 _CALLS = 50
-_TOLD = 30
+_SHOWN = 30
 
 
 def profiled(context: ToolContext, queries: Sequence[str], subjects: Sequence[str]) -> None:
-    """Print the functions that recall spends most time in, theirs and what they call included, by cProfile.
+    """Print the functions in which recall spends most time, callees included, as measured by cProfile.
 
-    LanceDB works on threads of its own: its time is that of the functions of ours that wait for it.
+    LanceDB works on its own threads: its time shows up in those of our functions that wait for it.
     """
     for scoped in (True, False):
         asked, named = cycle(queries), cycle(subjects)
@@ -40,7 +40,7 @@ def profiled(context: ToolContext, queries: Sequence[str], subjects: Sequence[st
         rows.sort(key=lambda row: -row[1])
         shown = [
             (name, *(f"{1e3 * seconds / _CALLS:.2f}" for seconds in times), f"{calls / _CALLS:.1f}")
-            for name, *times, calls in rows[:_TOLD]
+            for name, *times, calls in rows[:_SHOWN]
         ]
         print(f"recall of {'one subject' if scoped else 'no subject'}, {_CALLS} calls; milliseconds per call\n")
-        print(table(("function", "with what it calls", "its own", "calls"), shown), end="\n\n")
+        print(table(("function", "cumulative", "own", "calls"), shown), end="\n\n")

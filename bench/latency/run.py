@@ -1,6 +1,7 @@
-"""How long each verb takes inside the server, and how many queries of LanceDB it makes, at a number of notes.
+"""How long does each tool take inside the server, and how many LanceDB queries does it make, at several store sizes?
 
-Called in process on a store in a folder, one call after the other; upkeep runs between the calls and is not timed.
+The tools are called in process on a store in a folder, one call after another. Maintenance runs between the calls and
+is not timed.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from unittest.mock import patch
 
 import numpy as np
 
-from bench.cache import Kept
+from bench.cache import CachedEmbedder
 from bench.latency.fill import PER_SUBJECT, subject
 from bench.latency.profile import profiled
 from bench.report import finish, table
-from bench.stage import NOW, AtHand, Said, Stage, model, rows
+from bench.stage import NOW, PastNote, ReadyModel, Stage, model, rows
 from stilltrue.event import Remembered
 from stilltrue.ids import ENTROPY_BITS, stamp
 from stilltrue.note import USER, Note
@@ -54,17 +55,17 @@ SIZES = (1_000, 10_000)
 QUERIES, COMMITS = ("search", "count_rows", "to_arrow"), ("add",)
 AFTER = ", after a write"
 AMID = ", amid writes"
-EVERYBODY = ", no subject"
+NO_SUBJECT = ", no subject"
 RAW = "raw append and fsync"
 _WARM = 4
-_ANY = Said("A note like any other.", subjects=("nobody",))
+_ANY = PastNote("A note like any other.", subjects=("nobody",))
 
 
 @dataclass(slots=True)
-class Timed:
-    """The milliseconds of each call of a verb, those of the processor (all threads), and its queries and commits.
+class Timings:
+    """Per call of a tool: wall-clock milliseconds, processor milliseconds of all threads, queries and commits.
 
-    `embedded` are the milliseconds of those calls whose texts had vectors already; they are not among the others.
+    `embedded` are the milliseconds of calls whose texts had vectors already; `whole` and `processor` exclude those.
     """
 
     whole: list[float] = field(default_factory=list)
@@ -74,56 +75,56 @@ class Timed:
     commits: list[int] = field(default_factory=list)
 
 
-class Watch:
-    """Times calls and counts what they ask of LanceDB. What it sees before `begin` is left out, as warming up."""
+class CallRecorder:
+    """Times calls and counts their LanceDB queries. Calls before `begin` are warm-up and not recorded."""
 
     def __init__(self, counts: Counter[str]) -> None:
         self._counts = counts
-        self.verbs: dict[str, Timed] = {}
+        self.tools: dict[str, Timings] = {}
 
     def begin(self) -> None:
-        """Forget what was seen so far."""
-        self.verbs = {}
+        """Discard everything recorded so far."""
+        self.tools = {}
 
-    def __call__(self, name: str, embedded: bool, verb: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        """What the verb answers, timed under this name. `embedded` where its texts have vectors already."""
+    def __call__(self, name: str, embedded: bool, tool: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Call the tool, record it under this name, and return its answer. `embedded`: its texts have vectors."""
         before, worked = self._counts.copy(), process_time()
         began = perf_counter()
-        result = verb(*arguments, **named)
+        result = tool(*arguments, **named)
         took_ms = (perf_counter() - began) * 1e3
-        timed = self.verbs.setdefault(name, Timed())
+        timings = self.tools.setdefault(name, Timings())
         if embedded:
-            timed.embedded.append(took_ms)
+            timings.embedded.append(took_ms)
         else:
-            timed.whole.append(took_ms)
-            timed.processor.append((process_time() - worked) * 1e3)
-        timed.queries.append(sum(self._counts[each] - before[each] for each in QUERIES))
-        timed.commits.append(sum(self._counts[each] - before[each] for each in COMMITS))
+            timings.whole.append(took_ms)
+            timings.processor.append((process_time() - worked) * 1e3)
+        timings.queries.append(sum(self._counts[each] - before[each] for each in QUERIES))
+        timings.commits.append(sum(self._counts[each] - before[each] for each in COMMITS))
         return result
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the times of each verb at each size. The last line tells the largest, with all of them under `sizes`."""
+    """Print the times of each tool at each size. The JSON has the largest size, and all of them under `sizes`."""
     parser = argparse.ArgumentParser(prog="python -m bench latency", description=__doc__)
-    parser.add_argument("--notes", type=int, nargs="+", default=SIZES, help="sizes of the store (default 1000 10000)")
-    parser.add_argument("--runs", type=int, default=25, help="calls of each verb (default 25)")
-    parser.add_argument("--single", type=int, default=0, help="notes of each size that are written one by one")
-    parser.add_argument("--profile", action="store_true", help="and where the time of recall goes")
-    parser.add_argument("--seed", type=int, default=0, help="for what the store holds (default 0)")
+    parser.add_argument("--notes", type=int, nargs="+", default=SIZES, help="store sizes (default 1000 10000)")
+    parser.add_argument("--runs", type=int, default=25, help="calls of each tool (default 25)")
+    parser.add_argument("--single", type=int, default=0, help="how many notes of each size are written one by one")
+    parser.add_argument("--profile", action="store_true", help="also print where recall spends its time")
+    parser.add_argument("--seed", type=int, default=0, help="seed for the content of the store (default 0)")
     options = parser.parse_args(argv)
     sizes = []
     for notes in sorted(options.notes):
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary) / "store"
-            # In a process of its own, so that what filling takes is not in the memory that is reported.
+            # In its own process, so that the reported memory excludes the filling.
             numbers = (notes, options.seed, min(options.single, notes))
             command = [sys.executable, "-m", "bench.latency.fill", str(folder), *map(str, numbers)]
             subprocess.run(command, cwd=ROOT, check=True)
             with counting() as counts:
                 stage = Stage(folder, options.seed)
-                watch = Watch(counts)
-                _measure(watch, stage, folder, notes, options.runs, amid=bool(options.single))
-                sizes.append(_told(watch.verbs, notes, options.runs))
+                record = CallRecorder(counts)
+                _measure(record, stage, folder, notes, options.runs, amid=bool(options.single))
+                sizes.append(_reported(record.tools, notes, options.runs))
             if options.profile:
                 profiled(stage.context, queries(), _subjects(notes))
             stage.store.close()
@@ -133,7 +134,7 @@ def main(argv: Sequence[str]) -> int:
 
 @contextmanager
 def counting() -> Iterator[Counter[str]]:
-    """Counts the queries and commits of LanceDB, by wrapping those methods of its tables through which all go."""
+    """Counts LanceDB's queries and commits by wrapping the table methods through which all of them go."""
     kind: Any = load().table.LanceTable
     counts: Counter[str] = Counter()
 
@@ -152,61 +153,61 @@ def counting() -> Iterator[Counter[str]]:
         yield counts
 
 
-def _measure(watch: Watch, stage: Stage, folder: Path, notes: int, runs: int, *, amid: bool) -> None:
-    """Reads of a store at rest; then the life of a note by every verb, and reads after it.
+def _measure(record: CallRecorder, stage: Stage, folder: Path, notes: int, runs: int, *, amid: bool) -> None:
+    """Time reads of a store at rest; then the life of a note through every tool, and reads after each write.
 
-    With `amid`, reads of the store as single writes without a pause left it come first, before upkeep had its turn.
+    With `amid`, first time reads of the store as single writes without a pause left it, before maintenance runs.
     """
     asked, named = cycle(queries()), cycle(_subjects(notes))
-    kept = Kept(model())
-    kept.encode([*queries(), *(text for run in range(-_WARM, runs) for text in _texts(run, "kept"))])
-    contexts = ((False, stage.context), (True, stage.with_policy(Policy(), embedding=AtHand(kept))))
-    read: dict[str, Timed] = {}
+    cached = CachedEmbedder(model())
+    cached.encode([*queries(), *(text for run in range(-_WARM, runs) for text in _texts(run, "cached"))])
+    contexts = ((False, stage.context), (True, stage.with_policy(Policy(), embedding=ReadyModel(cached))))
+    read: dict[str, Timings] = {}
     for when in (AMID, "") if amid else ("",):
         for run in range(-_WARM, runs):
             if run == 0:
-                watch.begin()
+                record.begin()
             for embedded, context in contexts:
                 query, about = next(asked), next(named)
-                watch(f"recall{when}", embedded, recall, context, query, subjects=[about])
-                watch(f"recall{EVERYBODY}{when}", embedded, recall, context, query)
-            watch(f"constraints{when}", False, constraints, stage.context, [next(named)])
+                record(f"recall{when}", embedded, recall, context, query, subjects=[about])
+                record(f"recall{NO_SUBJECT}{when}", embedded, recall, context, query)
+            record(f"constraints{when}", False, constraints, stage.context, [next(named)])
         stage.store.maintain()
-        read |= watch.verbs
+        read |= record.tools
     bare = open_store(str(folder / "bare"))
-    bare.adopt(kept.fingerprint)
-    raw = _raw_append(folder / "bare")
+    bare.adopt(cached.fingerprint)
+    raw = _raw_appender(folder / "bare")
     for run in range(-_WARM, runs):
         if run == 0:
-            watch.begin()
+            record.begin()
         for embedded, context in contexts:
-            _live(watch, context, run, next(named), embedded)
-        watch(RAW, False, raw)
-        watch(f"constraints{AFTER}", False, constraints, stage.context, [next(named)])
+            _life_of_a_note(record, context, run, next(named), embedded)
+        record(RAW, False, raw)
+        record(f"constraints{AFTER}", False, constraints, stage.context, [next(named)])
         stage.fill([_ANY])
-        watch(f"recall{AFTER}", False, recall, stage.context, next(asked), subjects=[next(named)])
+        record(f"recall{AFTER}", False, recall, stage.context, next(asked), subjects=[next(named)])
         stage.fill([_ANY])
-        watch(f"recall{EVERYBODY}{AFTER}", False, recall, stage.context, next(asked))
+        record(f"recall{NO_SUBJECT}{AFTER}", False, recall, stage.context, next(asked))
         stage.store.maintain()
         bare.maintain()
-    watch.verbs = read | watch.verbs
+    record.tools = read | record.tools
 
 
-def _live(watch: Watch, context: ToolContext, run: int, about: str, embedded: bool) -> None:
-    """A note's life: each verb on what the one before it wrote."""
-    first, second, reason = _texts(run, "kept" if embedded else "new")
-    stored = watch("remember", embedded, remember, context, first, subjects=[about]).data
+def _life_of_a_note(record: CallRecorder, context: ToolContext, run: int, about: str, embedded: bool) -> None:
+    """Time the life of a note: each tool works on what the one before it wrote."""
+    first, second, reason = _texts(run, "cached" if embedded else "new")
+    stored = record("remember", embedded, remember, context, first, subjects=[about]).data
     assert isinstance(stored, Stored)
-    newer = watch("supersede", embedded, supersede, context, [stored.id], second).data
+    newer = record("supersede", embedded, supersede, context, [stored.id], second).data
     assert isinstance(newer, Superseded)
-    watch("revoke", embedded, revoke, context, newer.id, reason)
+    record("revoke", embedded, revoke, context, newer.id, reason)
     if not embedded:
-        watch("reinstate", False, reinstate, context, newer.id)
-        watch("feedback", False, feedback, context, [newer.id], "helped")
+        record("reinstate", False, reinstate, context, newer.id)
+        record("feedback", False, feedback, context, [newer.id], "helped")
 
 
-def _raw_append(folder: Path) -> Callable[[], None]:
-    """One row into a log of its own and onto the disk, by LanceDB and fsync alone: no write can be quicker."""
+def _raw_appender(folder: Path) -> Callable[[], None]:
+    """Append one row to a separate log and sync it, by LanceDB and fsync alone: no write can be faster."""
     _, log = open_log(folder)
     syncer, random = Syncer(folder / f"{LOG}.lance"), Random(1)
     (row,) = model().encode([_ANY.text])
@@ -220,11 +221,14 @@ def _raw_append(folder: Path) -> Callable[[], None]:
     return append
 
 
-def _told(verbs: dict[str, Timed], notes: int, runs: int) -> dict[str, Any]:
-    print(f"{notes} notes of {len(_subjects(notes))} subjects, {runs} calls of each; milliseconds, and per call\n")
-    head = ("verb", "p50", "p95", "processor", "embedded before: p50", "p95", "queries", "commits")
-    figures = {verb: _figures(timed) for verb, timed in sorted(verbs.items())}
-    print(table(head, [(verb, *(row.get(name, "") for name in _COLUMNS)) for verb, row in figures.items()]))
+def _reported(tools: dict[str, Timings], notes: int, runs: int) -> dict[str, Any]:
+    """Print the table of one size, and return its part of the JSON."""
+    print(
+        f"{notes} notes of {len(_subjects(notes))} subjects, {runs} calls of each; milliseconds and counts per call\n"
+    )
+    head = ("tool", "p50", "p95", "processor", "embedded before: p50", "p95", "queries", "commits")
+    figures = {tool: _figures(timings) for tool, timings in sorted(tools.items())}
+    print(table(head, [(tool, *(row.get(name, "") for name in _COLUMNS)) for tool, row in figures.items()]))
     rss_mb = _rss_mb()
     print(f"\nresident memory: {rss_mb:.0f} MB\n")
     return {
@@ -244,15 +248,15 @@ def _told(verbs: dict[str, Timed], notes: int, runs: int) -> dict[str, Any]:
 _COLUMNS = ("p50_ms", "p95_ms", "processor_p50_ms", "embedded_p50_ms", "embedded_p95_ms", "queries", "commits")
 
 
-def _figures(timed: Timed) -> dict[str, float]:
-    told = {"p50_ms": _percentile(timed.whole, 50), "p95_ms": _percentile(timed.whole, 95)}
-    told |= {"processor_p50_ms": _percentile(timed.processor, 50)}
-    if timed.embedded:
-        told |= {"embedded_p50_ms": _percentile(timed.embedded, 50)}
-        told |= {"embedded_p95_ms": _percentile(timed.embedded, 95)}
-    for name, values in (("queries", timed.queries), ("commits", timed.commits)):
-        told[name] = round(sum(values) / len(values), 1)
-    return told
+def _figures(timings: Timings) -> dict[str, float]:
+    figures = {"p50_ms": _percentile(timings.whole, 50), "p95_ms": _percentile(timings.whole, 95)}
+    figures |= {"processor_p50_ms": _percentile(timings.processor, 50)}
+    if timings.embedded:
+        figures |= {"embedded_p50_ms": _percentile(timings.embedded, 50)}
+        figures |= {"embedded_p95_ms": _percentile(timings.embedded, 95)}
+    for name, values in (("queries", timings.queries), ("commits", timings.commits)):
+        figures[name] = round(sum(values) / len(values), 1)
+    return figures
 
 
 def _percentile(times: Sequence[float], which: float) -> float:
@@ -260,7 +264,7 @@ def _percentile(times: Sequence[float], which: float) -> float:
 
 
 def queries() -> list[str]:
-    """Queries of the bundled sets, for the real model."""
+    """The queries of the bundled sets, for the real model."""
     return [row["query"] for name in ("probe", "cues", "requirements") for row in rows(name)]
 
 
@@ -269,13 +273,13 @@ def _subjects(notes: int) -> list[str]:
 
 
 def _texts(run: int, mark: str) -> tuple[str, str, str]:
-    """What a note of this run says, what replaces it, and why that is withdrawn."""
+    """The text of a note of this run, the text that replaces it, and the reason of the revocation."""
     key = f"the spare key of locker {mark} {run + _WARM}"
     return f"Tom keeps {key} in his desk.", f"Tom gave {key} to Priya.", f"It was not {key}, he says."
 
 
 def _rss_mb() -> float:
-    """The resident memory of this process in MB; 0 where the system has no /proc."""
+    """The resident memory of this process in MB; 0 if the system has no /proc."""
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else ()
     return next((int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmRSS:")), 0.0)

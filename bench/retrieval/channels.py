@@ -1,4 +1,4 @@
-"""What ranks the notes for a question: each channel of the search, a common way to mix them, and the product's."""
+"""Rankings of the notes for a question: each search channel, a common fusion of both, and the product's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ranked: TypeAlias = Sequence[str]
 """Ids of notes, best first."""
 
 DEPTH = 20
-"""How far down a ranking is looked at."""
+"""How many ranks of a ranking are evaluated."""
 
 RRF_K = 60
 _NO_BUDGET = 1_000_000
@@ -28,7 +28,7 @@ _NO_BUDGET = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the product's search found for a question, once for all the ways to rank it."""
+    """What the product's search found for a question, shared by all rankings of it."""
 
     question: Question
     hits: Hits
@@ -36,7 +36,7 @@ class Found:
 
 
 def found(question: Question) -> Found:
-    """The hits of both channels and the chains that they lead to."""
+    """Search for the question: the hits of both channels, and their chains."""
     context = question.context
     hits, degraded = search(context, question.text, question.subjects)
     if degraded:
@@ -47,20 +47,20 @@ def found(question: Question) -> Found:
 def channels(question: Question, reranker: Reranker | None = None) -> dict[str, Ranked]:
     """The ranking of every channel.
 
-    `fusion` and `late` are the product's relevance without and with late interaction, `recall` is what the verb
-    tells: recency, importance, temporal intent and diversity included; `recall_ageing` the same where plain notes
-    age. With a reranker, `cross_encoder` is what it makes of the candidates.
+    `fusion` and `late` are the product's relevance without and with late interaction. `recall` is what the tool
+    returns, with recency, importance, temporal intent and diversity; in `recall_ageing` plain notes decay as
+    well. With a reranker, `cross_encoder` is its order of the candidates.
     """
-    there = found(question)
+    hits_found = found(question)
     ranked = {
-        "full_text": _distinct(there.hits.by_text),
-        "vectors": _distinct(there.hits.by_vector),
-        "rrf": _rrf(there.hits),
-        "fusion": by_relevance(there, replace(question.context.policy, late_share=0.0)),
-        "late": by_relevance(there, question.context.policy),
+        "full_text": _distinct(hits_found.hits.by_text),
+        "vectors": _distinct(hits_found.hits.by_vector),
+        "rrf": _rrf(hits_found.hits),
+        "fusion": by_relevance(hits_found, replace(question.context.policy, late_share=0.0)),
+        "late": by_relevance(hits_found, question.context.policy),
     }
     if reranker is not None:
-        judged = replace(there, hits=replace(there.hits, reranker=reranker))
+        judged = replace(hits_found, hits=replace(hits_found.hits, reranker=reranker))
         ranked["cross_encoder"] = by_relevance(judged, question.context.policy)
     ranked["recall"] = _recalled(question.context, question)
     if question.ageing is not None:
@@ -68,19 +68,19 @@ def channels(question: Question, reranker: Reranker | None = None) -> dict[str, 
     return ranked
 
 
-def by_relevance(there: Found, policy: Policy) -> Ranked:
-    """The notes by the product's relevance alone: `tools.entering.enter`, with no say for recency and importance."""
-    context = replace(there.question.context, policy=replace(policy, relevance=1.0, recency=0.0, importance=0.0))
-    counts = counts_of(context, there.records, "")
-    entered = enter(context, there.hits, there.records, counts, "none", None, context.clock())
+def by_relevance(hits_found: Found, policy: Policy) -> Ranked:
+    """The notes by the product's relevance alone, with no weight on recency and importance."""
+    context = replace(hits_found.question.context, policy=replace(policy, relevance=1.0, recency=0.0, importance=0.0))
+    counts = counts_of(context, hits_found.records, "")
+    entered = enter(context, hits_found.hits, hits_found.records, counts, "none", None, context.clock())
     return [each.entries[0] for each in sorted(entered, key=lambda each: -each.score)]
 
 
 def _recalled(context: ToolContext, question: Question) -> Ranked:
     wide = replace(context, max_chains=DEPTH)
-    told = recall(wide, question.text, subjects=question.subjects or None, budget_tokens=_NO_BUDGET).data
-    assert isinstance(told, Recalled)
-    return [chain.lead[0].id for chain in told.chains]
+    answer = recall(wide, question.text, subjects=question.subjects or None, budget_tokens=_NO_BUDGET).data
+    assert isinstance(answer, Recalled)
+    return [chain.lead[0].id for chain in answer.chains]
 
 
 def _distinct(hits: Iterable[Hit]) -> Ranked:
@@ -88,7 +88,7 @@ def _distinct(hits: Iterable[Hit]) -> Ranked:
 
 
 def _rrf(hits: Hits) -> Ranked:
-    """Reciprocal rank fusion (Cormack et al. 2009) with k = 60, as it is commonly used. Not the product's."""
+    """Reciprocal rank fusion (Cormack et al. 2009) with k = 60, as is common. Not used by the product."""
     scores: dict[str, float] = {}
     for channel in (_distinct(hits.by_vector), _distinct(hits.by_text)):
         for rank, note_id in enumerate(channel, 1):
@@ -97,12 +97,12 @@ def _rrf(hits: Hits) -> Ranked:
 
 
 def recall_at(ranked: Ranked, wanted: frozenset[str], k: int) -> float:
-    """The share of the wanted notes that stand among the first k."""
+    """The share of the wanted notes among the first k."""
     return len(wanted.intersection(ranked[:k])) / len(wanted)
 
 
 def reciprocal_rank(ranked: Ranked, wanted: frozenset[str]) -> float:
-    """One over the rank of the first wanted note, 0 where none is among the first `DEPTH`."""
+    """One over the rank of the first wanted note; 0 if none is among the first `DEPTH`."""
     return next((1.0 / rank for rank, note_id in enumerate(ranked[:DEPTH], 1) if note_id in wanted), 0.0)
 
 
@@ -110,12 +110,12 @@ def figures(
     rankings: Sequence[tuple[Question, Mapping[str, Ranked]]], ks: Sequence[int]
 ) -> dict[str, dict[str, float]]:
     """For each channel the means over the questions: recall at each k, and the reciprocal rank."""
-    told: dict[str, dict[str, float]] = {}
+    means_of: dict[str, dict[str, float]] = {}
     for channel in rankings[0][1]:
         pairs = [(ranked[channel], question.wanted) for question, ranked in rankings]
         means = {f"recall_at_{k}": _mean([recall_at(*pair, k) for pair in pairs]) for k in ks}
-        told[channel] = {**means, "mrr": _mean([reciprocal_rank(*pair) for pair in pairs])}
-    return told
+        means_of[channel] = {**means, "mrr": _mean([reciprocal_rank(*pair) for pair in pairs])}
+    return means_of
 
 
 def half_width(rankings: Sequence[tuple[Question, Mapping[str, Ranked]]], channel: str, k: int) -> float:

@@ -1,6 +1,6 @@
-"""Is the note that answers a question among the first? Each channel of the search, a usual mix, and the product.
+"""Is the note that answers a question ranked high? Each search channel, a common fusion, and the product.
 
-Without --data the two bundled sets; with it LoCoMo (evidence of questions) and PrefEval (old preferences) as well.
+Runs on the bundled sets; with --data also on LoCoMo (evidence for questions) and PrefEval (old preferences).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from bench.cache import Kept, default_folder
-from bench.report import finish, table
+from bench.cache import CachedEmbedder, default_folder
+from bench.report import finish, print_claims, table
 from bench.retrieval.channels import (
     Ranked,
     by_relevance,
@@ -42,16 +42,16 @@ TIMES = 2.0
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print recall and MRR of every channel. 1 where a claim is missed, 2 where the data is not there."""
+    """Print recall and MRR of every channel. Returns 1 if a claim is missed, 2 if data is missing."""
     options = _options(argv)
     if options.tune and not options.data:
-        print("--tune needs --data: weights are chosen on one half of LoCoMo.", file=sys.stderr)
+        print("--tune needs --data: the weights are chosen on one half of LoCoMo.", file=sys.stderr)
         return 2
     missing = [name for name in DATA_FILES if options.data and not (options.data / f"{name}.jsonl").is_file()]
     if missing:
         print(f"There is no {missing[0]}.jsonl in {options.data}; --data takes their folder.", file=sys.stderr)
         return 2
-    embedder = Kept(model())
+    embedder = CachedEmbedder(model())
     if options.data:
         embedder.learn(texts_of(options.data), options.cache)
     if options.tune:
@@ -76,27 +76,31 @@ def main(argv: Sequence[str]) -> int:
                 result[set_name] = figures(rankings, KS)
                 _print(set_name, rankings, result[set_name])
     claims = _claims(result)
-    print("\n".join(f"{'met   ' if met else 'MISSED'}  {claim}" for claim, met in claims.items()))
+    code = print_claims(claims)
     finish(result, options.seed)
-    return 0 if all(claims.values()) else 1
+    return code
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench retrieval", description=__doc__)
     parser.add_argument("--data", type=Path, help=f"a folder with {', '.join(DATA_FILES)} (.jsonl)")
-    parser.add_argument("--cache", type=Path, default=default_folder(), help="where embeddings of --data are kept")
-    parser.add_argument("--only", nargs="+", help="of probe, probe_and_fillers, cues, locomo, locomo_apart, prefeval")
-    parser.add_argument("--questions", type=int, help="of each set, the first so many (default all)")
-    parser.add_argument("--tune", action="store_true", help="the weights over a grid, on the dev half of LoCoMo")
-    parser.add_argument("--cross-encoder", type=Path, help="folder of the weights of a cross-encoder")
-    parser.add_argument("--seed", type=int, default=0, help="for ids, ages and what stands in a pool (default 0)")
+    parser.add_argument(
+        "--cache", type=Path, default=default_folder(), help="folder that caches the embeddings of --data"
+    )
+    parser.add_argument(
+        "--only", nargs="+", help="sets to run: probe, probe_and_fillers, cues, locomo, locomo_apart, prefeval"
+    )
+    parser.add_argument("--questions", type=int, help="how many questions of each set to ask (default all)")
+    parser.add_argument("--tune", action="store_true", help="try the weights over a grid, on the dev half of LoCoMo")
+    parser.add_argument("--cross-encoder", type=Path, help="folder with the weights of a cross-encoder")
+    parser.add_argument("--seed", type=int, default=0, help="seed for ids, ages and pools (default 0)")
     return parser.parse_args(argv)
 
 
 def _ranked(
     build: Build, options: argparse.Namespace, embedder: Embedder, reranker: Reranker | None
 ) -> Iterator[tuple[str, Rankings]]:
-    """The rankings of each set of a build; where it has halves, those of each half before those of all."""
+    """The rankings of each set of a build. If it has halves, those of each half come before those of all."""
     with tempfile.TemporaryDirectory() as folder:
         for name, questions in build(Path(folder), embedder, options.seed).items():
             rankings: Rankings = [(each, channels(each, reranker)) for each in questions[: options.questions]]
@@ -106,18 +110,18 @@ def _ranked(
             yield f"{name}_all" if halves else name, rankings
 
 
-def _print(name: str, rankings: Rankings, told: dict[str, dict[str, float]]) -> None:
-    note = ": here the weights were chosen" if name.endswith(f"_{DEV}") else ""
+def _print(name: str, rankings: Rankings, means: dict[str, dict[str, float]]) -> None:
+    note = ": the weights were chosen here" if name.endswith(f"_{DEV}") else ""
     print(f"{name}, {len(rankings)} questions{note}\n")
     rows = [
         [channel, *(f"{value:.3f}" for value in (*row.values(), half_width(rankings, channel, 10)))]
-        for channel, row in told.items()
+        for channel, row in means.items()
     ]
     print(table(["channel", *(f"R@{k}" for k in KS), "MRR", "R@10 ±"], rows), end="\n\n", flush=True)
 
 
 def _claims(result: Result) -> dict[str, bool]:
-    """What the figures are to show, for those sets that were run."""
+    """The claims about the sets that were run, and whether each held."""
     claims: dict[str, bool] = {}
     for name in ("locomo_test", "locomo_apart_test"):
         if name in result:
@@ -128,19 +132,19 @@ def _claims(result: Result) -> dict[str, bool]:
         alone = result["probe"]["vectors"]["recall_at_10"]
         for channel in ("fusion", "late"):
             got = result["probe"][channel]["recall_at_10"]
-            said = f"probe: R@10 of {channel} is {got:.3f}, at most two points below vectors alone ({alone:.3f})"
-            claims[said] = got >= alone - POINTS
+            claim = f"probe: R@10 of {channel} is {got:.3f}, at most two points below vectors alone ({alone:.3f})"
+            claims[claim] = got >= alone - POINTS
     for name in ("cues_100", "cues_all"):
         if name in result:
             got, without = (result[each]["recall"]["recall_at_6"] for each in (name, f"{name}_without"))
-            said = f"{name}: R@6 of recall is {got:.3f} with cues, at least twice that without ({without:.3f})"
-            claims[said] = got >= TIMES * without
+            claim = f"{name}: R@6 of recall is {got:.3f} with cues, at least twice that without ({without:.3f})"
+            claims[claim] = got >= TIMES * without
     return claims
 
 
 def _tuned(options: argparse.Namespace, embedder: Embedder) -> dict[str, dict[str, float]]:
-    """R@10 of the product's relevance for each pair of weights, on the dev half alone."""
-    told: dict[str, dict[str, float]] = {}
+    """R@10 of the product's relevance for each pair of weights, on the dev half only."""
+    tuned: dict[str, dict[str, float]] = {}
     grid = [replace(Policy(), lexical_share=a, late_share=b) for a in LEXICAL_SHARES for b in LATE_SHARES]
     for apart in (False, True):
         with tempfile.TemporaryDirectory() as folder:
@@ -148,11 +152,11 @@ def _tuned(options: argparse.Namespace, embedder: Embedder) -> dict[str, dict[st
             asked = [each for each in questions if each.half == DEV][: options.questions]
             sums = [0.0] * len(grid)
             for question in asked:
-                there = found(question)
+                hits = found(question)
                 for at, policy in enumerate(grid):
-                    sums[at] += recall_at(by_relevance(there, policy), question.wanted, 10)
+                    sums[at] += recall_at(by_relevance(hits, policy), question.wanted, 10)
         means = [each / len(asked) for each in sums]
-        told[f"{name}_{DEV}"] = {
+        tuned[f"{name}_{DEV}"] = {
             f"{policy.lexical_share}/{policy.late_share}": round(mean, 4)
             for policy, mean in zip(grid, means, strict=True)
         }
@@ -163,4 +167,4 @@ def _tuned(options: argparse.Namespace, embedder: Embedder) -> dict[str, dict[st
         print(table(["", *map(str, LATE_SHARES)], rows), end="\n\n")
     default = Policy()
     print(f"The defaults are lexical_share {default.lexical_share} and late_share {default.late_share}.")
-    return told
+    return tuned

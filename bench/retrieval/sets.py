@@ -1,4 +1,4 @@
-"""The sets of `retrieval`: stores filled with notes, and questions with the notes that answer them."""
+"""The sets of `retrieval`: stores filled_store with notes, and questions with the notes that answer them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias, cast
 
-from bench.stage import NOW, Said, Stage, rows
+from bench.stage import NOW, PastNote, Stage, rows
 from stilltrue.classes import DEFAULT_CLASS, Classes, MemoryClass
 from store.memory import EphemeralUsage
 from store.port import Embedder, Store, Usage
@@ -31,9 +31,9 @@ _DATE = "%I:%M %p on %d %B, %Y"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, of which store, about whom, and the ids of the notes that answer it. `half` is dev or test.
+    """A question, its store and subjects, and the ids of the notes that answer it. `half` is dev or test.
 
-    `ageing` is the context of the same store under which plain notes age, where that is to be measured too.
+    `ageing` is a context over the same store in which plain notes decay, if that is measured too.
     """
 
     context: ToolContext
@@ -49,14 +49,14 @@ Build: TypeAlias = Callable[[Path, Embedder, int], Sets]
 
 
 class Unread:
-    """A store in which nothing counts as read, so that no question bears on the ones after it."""
+    """A store in which nothing counts as read, so that no question affects later ones."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     @property
     def usage(self) -> Usage:
-        """Counts that are zero."""
+        """Empty counts."""
         return EphemeralUsage()
 
     def __getattr__(self, name: str) -> Any:
@@ -64,20 +64,20 @@ class Unread:
 
 
 def texts_of(data: Path) -> list[str]:
-    """Every text of the sets in a folder."""
-    said = [_turn(row) for row in rows("locomo_turns", data)]
-    said += [row["question"] for row in rows("locomo_questions", data)]
-    return said + [row[name] for row in rows("prefeval", data) for name in ("preference", "question")]
+    """Every text of the sets in a data folder."""
+    texts = [_turn(row) for row in rows("locomo_turns", data)]
+    texts += [row["question"] for row in rows("locomo_questions", data)]
+    return texts + [row[name] for row in rows("prefeval", data) for name in ("preference", "question")]
 
 
 def probe(*, fillers: bool) -> Build:
-    """Questions that share no content word with their answer, over all answers and distractors; and with fillers."""
+    """Questions that share no content word with their answers, among answers, distractors and maybe fillers."""
 
     def build(folder: Path, embedder: Embedder, seed: int) -> Sets:
         cases = rows("probe")
-        said = [row["note"] for row in cases] + [text for row in cases for text in row["distractors"]]
-        said += [row["text"] for row in rows("fillers")] if fillers else []
-        context, ids = filled(folder / "probe", [Said(text) for text in said], embedder, seed)
+        texts = [row["note"] for row in cases] + [text for row in cases for text in row["distractors"]]
+        texts += [row["text"] for row in rows("fillers")] if fillers else []
+        context, ids = filled_store(folder / "probe", [PastNote(text) for text in texts], embedder, seed)
         found = [Question(context, row["query"], (), frozenset({ids[number]})) for number, row in enumerate(cases)]
         return {"probe_and_fillers" if fillers else "probe": found}
 
@@ -85,7 +85,7 @@ def probe(*, fillers: bool) -> Build:
 
 
 def cues(folder: Path, embedder: Embedder, seed: int) -> Sets:
-    """Implicit needs: each in a pool of 100 drawn for it, and among all; with the cues of the notes, and without."""
+    """Implicit needs, each in its own random pool of 100 and among all notes; with the notes' cues and without."""
     cases = rows("cues")
     random = Random(seed)
     others = [row["note"] for row in cases] + [row["text"] for row in rows("fillers")]
@@ -96,13 +96,13 @@ def cues(folder: Path, embedder: Embedder, seed: int) -> Sets:
             pools[position].add(row["id"])
     sets: Sets = {}
     for suffix, cued in (("", True), ("_without", False)):
-        said = [
-            Said(
+        notes = [
+            PastNote(
                 text, subjects=tuple(sorted(pool)), cues=tuple(cases[at]["cues"]) if cued and at < len(cases) else ()
             )
             for at, (text, pool) in enumerate(zip(others, pools, strict=True))
         ]
-        context, ids = filled(folder / f"cues{suffix}", said, embedder, seed)
+        context, ids = filled_store(folder / f"cues{suffix}", notes, embedder, seed)
         for name, subject in (("100", ""), ("all", "all")):
             sets[f"cues_{name}{suffix}"] = [
                 Question(context, row["query"], (subject or row["id"],), frozenset({ids[number]}))
@@ -114,7 +114,8 @@ def cues(folder: Path, embedder: Embedder, seed: int) -> Sets:
 def locomo(data: Path, *, apart: bool) -> Build:
     """Turns of ten conversations, as subjects of one store or in a store each; questions with their evidence.
 
-    Categories 1 to 4, of which the evidence can be found. Every second conversation by name is dev, from the first.
+    Questions are of categories 1 to 4, if their evidence exists. Every second conversation by name is dev, starting
+    with the first.
     """
 
     def build(folder: Path, embedder: Embedder, seed: int) -> Sets:
@@ -125,14 +126,14 @@ def locomo(data: Path, *, apart: bool) -> Build:
         contexts: dict[str, ToolContext] = {}
         for group in [[name] for name in names] if apart else [names]:
             there = [row for row in turns if row["conversation"] in group]
-            said = [Said(_turn(row), _age_days(row["date"]), (row["conversation"],)) for row in there]
-            context, made = filled(folder / group[0], said, embedder, seed)
+            notes = [PastNote(_turn(row), _age_days(row["date"]), (row["conversation"],)) for row in there]
+            context, made = filled_store(folder / group[0], notes, embedder, seed)
             contexts |= dict.fromkeys(group, context)
             ids |= {(row["conversation"], row["id"]): at for row, at in zip(there, made, strict=True)}
         found = []
         for row in rows("locomo_questions", data):
             about = row["conversation"]
-            named = {(about, turn) for said in row["evidence"] for turn in re.findall(r"D\d+:\d+", said)}
+            named = {(about, turn) for evidence in row["evidence"] for turn in re.findall(r"D\d+:\d+", evidence)}
             wanted = frozenset(ids[each] for each in named if each in ids)
             if row["category"] != 5 and wanted:
                 found.append(Question(contexts[about], row["question"], (about,), wanted, halves[about]))
@@ -142,7 +143,7 @@ def locomo(data: Path, *, apart: bool) -> Build:
 
 
 def prefeval(data: Path) -> Build:
-    """A preference of long ago among newer ones, of its own topic as far as there are so many, and what is asked."""
+    """An old preference among newer ones, of the same topic as far as possible, and the question about it."""
 
     def build(folder: Path, embedder: Embedder, seed: int) -> Sets:
         random = Random(seed)
@@ -155,13 +156,15 @@ def prefeval(data: Path) -> Build:
             for size in _POOLS:
                 for at in others[:size]:
                     subjects[at].append(f"{row['id']}/{size}")
-        # Twice each: in its own pools it is old, in those of others it is one of the newer ones.
-        old = [Said(row["preference"], _OLD_DAYS, tuple(f"{row['id']}/{size}" for size in _POOLS)) for row in cases]
+        # Each is stored twice: old in its own pools, newer in those of others.
+        old = [
+            PastNote(row["preference"], _OLD_DAYS, tuple(f"{row['id']}/{size}" for size in _POOLS)) for row in cases
+        ]
         new = [
-            Said(row["preference"], random.uniform(0, _NEW_DAYS), tuple(named))
+            PastNote(row["preference"], random.uniform(0, _NEW_DAYS), tuple(named))
             for row, named in zip(cases, subjects, strict=True)
         ]
-        context, ids = filled(folder / "prefeval", [*old, *new], embedder, seed)
+        context, ids = filled_store(folder / "prefeval", [*old, *new], embedder, seed)
         ageing = replace(context, classes=Classes([MemoryClass(DEFAULT_CLASS, half_life_days=_HALF_LIFE_DAYS)]))
         return {
             f"prefeval_{size}": [
@@ -174,19 +177,22 @@ def prefeval(data: Path) -> Build:
     return build
 
 
-def filled(folder: Path, said: Sequence[Said], embedder: Embedder, seed: int) -> tuple[ToolContext, list[str]]:
-    """A context over a LanceDB store with these notes, indexed as upkeep leaves it, and their ids in order."""
+def filled_store(
+    folder: Path, notes: Sequence[PastNote], embedder: Embedder, seed: int
+) -> tuple[ToolContext, list[str]]:
+    """A context over a LanceDB store with these notes, compacted and indexed, and their ids in order."""
     stage = Stage(folder, seed, embedder=embedder)
-    order = sorted(range(len(said)), key=lambda at: -said[at].age_days)
+    order = sorted(range(len(notes)), key=lambda at: -notes[at].age_days)
     ids: dict[int, str] = {}
-    step = ceil(len(said) / _APPENDS)
-    # It compacts and indexes once appends have piled up. Before, each row would be scored by what is filtered.
-    for start in range(0, len(said), step):
+    step = ceil(len(notes) / _APPENDS)
+    # Maintenance compacts and indexes once appends have accumulated. Before that, BM25 would be computed over the
+    # filtered rows only.
+    for start in range(0, len(notes), step):
         part = order[start : start + step]
-        ids.update(zip(part, stage.fill([said[at] for at in part]), strict=True))
-    for _ in range(_TURNS):  # a compaction that takes too long is given up, and given twice as long the next time
+        ids.update(zip(part, stage.fill([notes[at] for at in part]), strict=True))
+    for _ in range(_TURNS):  # a compaction that takes too long is abandoned, and gets twice as long the next time
         stage.store.maintain()
-    return replace(stage.context, store=cast(Store, Unread(stage.store))), [ids[at] for at in range(len(said))]
+    return replace(stage.context, store=cast(Store, Unread(stage.store))), [ids[at] for at in range(len(notes))]
 
 
 def _turn(row: dict[str, Any]) -> str:

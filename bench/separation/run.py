@@ -1,4 +1,4 @@
-"""Is a note that was replaced or retracted told without what ended it? Notes as ranked, beside their chains."""
+"""Is a replaced or retracted note returned without what ended it? Notes as ranked, next to their chains."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, get_args
 
-from bench.cache import Kept
-from bench.report import finish, table
+from bench.cache import CachedEmbedder
+from bench.report import finish, print_claims, table
 from bench.separation.figures import RATES, Cell, Tally, percent, resampled, sums, within
 from bench.separation.stores import Ending, build, changes, plans
 from bench.separation.variants import BUDGET, CHANNELS, PASSES, Answers, answers
@@ -27,43 +27,47 @@ _WITH_INTERVAL = {
     "closed": ("tokens_added", "closure_tokens_added"),
 }
 
-_RATES_SAID = """\
-Without closure: how often the retired note of a request is told and what ended it is not, of all requests. The rest
-is at k = 5: the same of those answers that told it; answers with any such note of the store; of the pairs that the
-plain ranking told whole, those of which a pass dropped the successor, or the predecessor; the current state first.
+_RATES_INTRO = """\
+Without closure: how often the retired note of a request is returned without what ended it, of all requests. The
+other columns are at k = 5: the same, of the answers that returned that note; answers with any such note of the store;
+of the pairs that the plain ranking returned whole, those of which a pass dropped the successor or the predecessor;
+answers with the current state first.
 """
-_PRICE_SAID = """
-With closure and no pass: the tokens added to the same k notes told each alone; as they are told, and without the
-history that a chain can be told without. Beside it the k best chains, as recall tells them: they are more than k
-notes enter, so they are more to tell.
+_PRICE_INTRO = """
+With closure and no pass: the tokens added to the same k notes returned alone, for whole chains and without the
+history that may be cut. Next to it the k best chains, as recall returns them: more than k notes enter them, so they
+are larger.
 """
-_BUDGET_SAID = f"""
-Under a fixed budget of {BUDGET} tokens, filled from all that was found, means for one answer. A chain is displaced
-where there was room for its note alone and not for the chain. At the end, within recall's own limit of chains.
+_BUDGET_INTRO = f"""
+Under a fixed budget of {BUDGET} tokens, filled from everything found; means for one answer. A chain is displaced if
+there was room for its note alone and not for the chain. The last columns apply recall's own maximum number of chains.
 """
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the rates, the price and the claims. 1 where a claim is missed, 2 where the data is not there."""
+    """Print rates, price and claims. Returns 1 if a claim is missed, 2 if data is missing."""
     options = _options(argv)
     if options.data and not (options.data / "carmem.jsonl").is_file():
-        print(f"There is no carmem.jsonl in {options.data}; --data takes the folder that holds it.", file=sys.stderr)
+        print(
+            f"There is no carmem.jsonl in {options.data}; --data expects the folder that contains it.",
+            file=sys.stderr,
+        )
         return 2
-    tally, kept = Tally(), Kept(model())
+    tally, cached = Tally(), CachedEmbedder(model())
     for size in options.stores:
         for ending in ENDINGS:
-            _play(size, ending, options, kept, tally)
-            print(f"played: stores of {size} notes, {ending}", file=sys.stderr)
+            _play(size, ending, options, cached, tally)
+            print(f"done: stores of {size} notes, {ending}", file=sys.stderr)
     users = len(next(iter(tally.by_cell.values())))
     drawn = resampled(users, options.resamples, options.seed)
-    print(f"{users} users; in brackets the middle 95 % of {options.resamples} resamples of them\n")
+    print(f"{users} users; brackets hold the middle 95 % of {options.resamples} resamples of the users\n")
     interval = partial(tally.interval, drawn=drawn)
     _print_rates(tally, interval, options.stores)
     _print_price(tally, interval, options.stores)
     _print_budget(tally, options.stores)
-    cells = [_cell(tally, interval, cell) for cell in tally.by_cell if cell.arm in {"notes", "closed"} and cell.k]
-    budgeted = [_budgeted(tally, cell) for cell in tally.by_cell if cell.arm == "closed" and not cell.k]
-    separated = sum(tally.total(cell, "every_apart") for cell in tally.by_cell if cell.arm != "notes")
+    cells = [_cell(tally, interval, cell) for cell in tally.by_cell if cell.variant in {"notes", "closed"} and cell.k]
+    budgeted = [_budgeted(tally, cell) for cell in tally.by_cell if cell.variant == "closed" and not cell.k]
+    separated = sum(tally.total(cell, "every_separated") for cell in tally.by_cell if cell.variant != "notes")
     result: dict[str, Any] = {
         "set": "carmem" if options.data else "bundled",
         "users": users,
@@ -73,32 +77,32 @@ def main(argv: Sequence[str]) -> int:
     }
     claims = _claims(result)
     result["claims"] = claims
-    print("\n".join(f"{'met   ' if met else 'MISSED'}  {claim}" for claim, met in claims.items()))
+    code = print_claims(claims)
     finish(result, options.seed)
-    return 0 if all(claims.values()) else 1
+    return code
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench separation", description=__doc__)
-    parser.add_argument("--data", type=Path, help="a folder with carmem.jsonl, instead of the bundled changes")
-    parser.add_argument("--stores", type=_sizes, default=(20, 200), help="sizes in notes (default 20,200)")
-    parser.add_argument("--users", type=int, default=1_000, help="of the set, the first so many (default all)")
-    parser.add_argument("--resamples", type=int, default=1_000, help="for the intervals (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the ages, the fillers and the resamples (default 0)")
+    parser.add_argument("--data", type=Path, help="folder with carmem.jsonl, to use instead of the bundled changes")
+    parser.add_argument("--stores", type=_sizes, default=(20, 200), help="store sizes in notes (default 20,200)")
+    parser.add_argument("--users", type=int, default=1_000, help="how many users of the set to include (default all)")
+    parser.add_argument("--resamples", type=int, default=1_000, help="resamples for the intervals (default 1000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed for ages, fillers and resamples (default 0)")
     return parser.parse_args(argv)
 
 
-def _sizes(said: str) -> tuple[int, ...]:
-    return tuple(int(each) for each in said.split(","))
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in text.split(","))
 
 
-def _play(size: int, ending: Ending, options: argparse.Namespace, kept: Kept, tally: Tally) -> None:
+def _play(size: int, ending: Ending, options: argparse.Namespace, cached: CachedEmbedder, tally: Tally) -> None:
     found = changes(ending, options.data)
     first = list(dict.fromkeys(each.user for each in found))[: options.users]
     found = [each for each in found if each.user in first]
     for number, plan in enumerate(plans(found, size, Random(options.seed))):
         with tempfile.TemporaryDirectory() as folder:
-            pair = build(plan, ending, Path(folder), kept, options.seed + number)
+            pair = build(plan, ending, Path(folder), cached, options.seed + number)
             for at, change in enumerate(plan.changes):
                 _count(size, ending, change.user, at, list(answers(pair, change, KS)), tally)
             pair.plain.store.close()
@@ -108,34 +112,34 @@ def _play(size: int, ending: Ending, options: argparse.Namespace, kept: Kept, ta
 def _count(size: int, ending: Ending, user: str, change: int, every: Sequence[Answers], tally: Tally) -> None:
     unpassed = {each.channel: each for each in every if each.diversity == "plain"}
     for each in every:
-        for (arm, k), told in each.at.items():
-            before, alone = unpassed[each.channel].at[arm, k], each.at["notes", k]
-            cell = Cell(size, ending, each.channel, each.diversity, k, arm)
-            tally.add(cell, user, sums(told, change, before, alone))
-        for arm, told in each.budgeted.items():
+        for (variant, k), returned in each.at.items():
+            before, alone = unpassed[each.channel].at[variant, k], each.at["notes", k]
+            cell = Cell(size, ending, each.channel, each.diversity, k, variant)
+            tally.add(cell, user, sums(returned, change, before, alone))
+        for variant, returned in each.budgeted.items():
             alone = each.budgeted["notes"]
-            more = sums(told, change, told, alone)
-            more["tokens"], more["over"] = told.tokens, told.tokens > BUDGET
-            more["displaced"] = len(alone.chains - told.chains)
-            tally.add(Cell(size, ending, each.channel, each.diversity, 0, arm), user, more)
+            more = sums(returned, change, returned, alone)
+            more["tokens"], more["over"] = returned.tokens, returned.tokens > BUDGET
+            more["displaced"] = len(alone.chains - returned.chains)
+            tally.add(Cell(size, ending, each.channel, each.diversity, 0, variant), user, more)
 
 
 def _cell(tally: Tally, interval: Any, cell: Cell) -> dict[str, Any]:
-    closed = cell.arm == "closed"
+    closed = cell.variant == "closed"
     named = {"store": cell.store, "change": cell.change, "k": cell.k, "channel": cell.channel}
     row: dict[str, Any] = {**named, "diversity": cell.diversity, "closure": closed}
     row |= {name: _rounded(tally.rate(cell, name)) for name in RATES}
-    row |= {f"{name}_ci": _rounded_pair(interval(cell, name)) for name in _WITH_INTERVAL[cell.arm]}
+    row |= {f"{name}_ci": _rounded_pair(interval(cell, name)) for name in _WITH_INTERVAL[cell.variant]}
     row |= {name: int(tally.total(cell, name)) for name in ("requests", "retired", "both")}
     if closed:
-        recall = cell._replace(arm="chains")
+        recall = cell._replace(variant="chains")
         wanted = ("separated", "successor_dropped", "head_first", "tokens_added", "closure_tokens_added")
         row["k_chains"] = {name: _rounded(tally.rate(recall, name)) for name in wanted}
     return row
 
 
 def _budgeted(tally: Tally, cell: Cell) -> dict[str, Any]:
-    alone, bare, recall = (cell._replace(arm=arm) for arm in ("notes", "bare", "recall"))
+    alone, bare, recall = (cell._replace(variant=variant) for variant in ("notes", "bare", "recall"))
     requests = tally.total(cell, "requests")
 
     def mean(where: Cell, name: str) -> float:
@@ -163,9 +167,9 @@ def _budgeted(tally: Tally, cell: Cell) -> dict[str, Any]:
 def _claims(result: dict[str, Any]) -> dict[str, bool]:
     over = max(each["over"] for each in result["budget"])
     claims = {
-        f"no retired note is told without what ended it where chains are closed ({result['separated_with_closure']})":
+        f"with closure no retired note is returned without what ended it ({result['separated_with_closure']})":
             result["separated_with_closure"] == 0,
-        f"no answer is over a fixed budget of {BUDGET} ({percent(over)})": over == 0,
+        f"no answer exceeds a fixed budget of {BUDGET} tokens ({percent(over)})": over == 0,
     }  # fmt: skip
     priced = [
         each
@@ -175,13 +179,13 @@ def _claims(result: dict[str, Any]) -> dict[str, bool]:
     ]
     if priced:
         most = max(each["closure_tokens_added"] for each in priced)
-        said = f"closure adds at most {percent(MOST_ADDED)} tokens at equal k, {OF_THE_CLAIM} notes, hybrid"
-        claims[f"{said} ({percent(most, sign=True)})"] = most <= MOST_ADDED
+        claim = f"closure adds at most {percent(MOST_ADDED)} tokens at equal k, {OF_THE_CLAIM} notes, hybrid"
+        claims[f"{claim} ({percent(most, sign=True)})"] = most <= MOST_ADDED
     return claims
 
 
 def _print_rates(tally: Tally, interval: Any, sizes: Sequence[int]) -> None:
-    print(_RATES_SAID)
+    print(_RATES_INTRO)
     rows = []
     for size in sizes:
         for ending in ENDINGS:
@@ -199,45 +203,47 @@ def _print_rates(tally: Tally, interval: Any, sizes: Sequence[int]) -> None:
                           for name in drops),
                         percent(tally.rate(at5, "head_first")),
                     ))  # fmt: skip
-    head = ("notes", "change", "channel", "pass", *(f"k={k}" for k in KS), "of told", "any", "successor dropped",
+    head = ("notes", "change", "channel", "pass", *(f"k={k}" for k in KS), "of returned", "any", "successor dropped",
             "predecessor dropped", "current first")  # fmt: skip
     print(table(head, rows))
 
 
 def _print_price(tally: Tally, interval: Any, sizes: Sequence[int]) -> None:
-    print(_PRICE_SAID)
+    print(_PRICE_INTRO)
     rows = []
     for size in sizes:
         for ending in ENDINGS:
             for channel in CHANNELS:
                 for k in KS:
                     cell = Cell(size, ending, channel, "plain", k, "closed")
-                    whole = cell._replace(arm="chains")
-                    entered, told = (tally.total(of, "chains") / tally.total(of, "requests") for of in (cell, whole))
+                    whole = cell._replace(variant="chains")
+                    entered, returned = (
+                        tally.total(of, "chains") / tally.total(of, "requests") for of in (cell, whole)
+                    )
                     prices = ("tokens_added", "closure_tokens_added")
                     rows.append((
                         size, ending, channel, k, percent(tally.rate(cell, "separated_any")),
                         percent(tally.rate(cell, "head_first")),
                         *(within(tally.rate(cell, name), interval(cell, name), sign=True) for name in prices),
-                        f"{entered:.1f}", percent(tally.rate(whole, "tokens_added"), sign=True), f"{told:.1f}",
+                        f"{entered:.1f}", percent(tally.rate(whole, "tokens_added"), sign=True), f"{returned:.1f}",
                     ))  # fmt: skip
-    head = ("notes", "change", "channel", "k", "separated", "current first", "as told", "closure alone", "chains",
+    head = ("notes", "change", "channel", "k", "separated", "current first", "as returned", "closure alone", "chains",
             "k chains", "chains")  # fmt: skip
     print(table(head, rows))
 
 
 def _print_budget(tally: Tally, sizes: Sequence[int]) -> None:
-    print(_BUDGET_SAID)
+    print(_BUDGET_INTRO)
     rows = [
         (each["store"], each["change"], each["channel"], percent(each["over"]), f"{each['tokens_alone']:.0f}",
          f"{each['tokens']:.0f}", f"{each['chains_alone']:.1f}", f"{each['chains']:.1f}", f"{each['displaced']:.1f}",
          f"{each['displaced_without_history']:.1f}", percent(each["separated_any_alone"]),
          percent(each["separated_any"]), f"{each['recall_chains']:.1f}", f"{each['recall_tokens']:.0f}")
-        for each in (_budgeted(tally, cell) for cell in tally.by_cell if cell.arm == "closed" and not cell.k)
+        for each in (_budgeted(tally, cell) for cell in tally.by_cell if cell.variant == "closed" and not cell.k)
         if each["store"] in sizes
     ]  # fmt: skip
     head = ("notes", "change", "channel", "over", "tokens alone", "closed", "chains alone", "closed", "displaced",
-            "but for history", "separated alone", "closed", "recall: chains", "tokens")  # fmt: skip
+            "without history", "separated alone", "closed", "recall: chains", "tokens")  # fmt: skip
     print(table(head, rows) + "\n")
 
 

@@ -1,11 +1,11 @@
-"""What each arm of `separation` delivers for one request: notes as ranked, the same notes closed, whole chains."""
+"""What each variant of `separation` returns for a request: ranked notes, the same notes closed, whole chains."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bench.separation.stores import Change, Pair
+from bench.separation.stores import Change, StorePair
 from bench.stage import NOW, Stage
 from stilltrue.retrieval import temporal
 from stilltrue.retrieval.ranking import Policy, diverse
@@ -16,10 +16,10 @@ from tools.support.retrieval import Hits, enter, search
 
 BUDGET = 1_200
 POOL = 20
-"""Of how many notes a maximal marginal relevance chooses, as libraries have it by default."""
+"""How many notes MMR chooses from; the default of common libraries."""
 
 SAME = 0.85
-"""The cosine from which a note is a near-duplicate of one that ranks above it."""
+"""The minimum cosine at which a note is a near-duplicate of one that ranks above it."""
 
 _ROOM = 1_000_000
 _COSINE = Policy(relevance=1.0, recency=0.0, importance=0.0, late_share=0.0, lexical_share=0.0)
@@ -29,14 +29,14 @@ CHANNELS: Mapping[str, Policy] = {
     "hybrid": Policy(),
 }
 PASSES: Mapping[str, float | None] = {"plain": 1.0, "MMR 0.5": 0.5, "MMR 0.7": 0.7, "dedupe 0.85": None}
-"""The lambda of each diversity pass, 1 where nothing is passed over; None for the removal of near-duplicates."""
+"""The lambda of each diversity pass; 1 leaves the ranking as it is, None removes near-duplicates."""
 
 
 @dataclass(slots=True)
-class Told:
-    """What an answer holds: the line of each old note and of each end, by change; its units and its tokens.
+class Returned:
+    """The content of an answer: the line of each old note and of each end, by change; its chains and tokens.
 
-    `history` are those of the tokens that a chain can be told without.
+    `history` is the part of the tokens that may be cut from the chains.
     """
 
     old: dict[int, float] = field(default_factory=dict)
@@ -45,32 +45,29 @@ class Told:
     tokens: int = 0
     history: int = 0
 
-    def apart(self, change: int) -> bool:
-        """Whether the old note is told without what ended it."""
-        return change in self.old and change not in self.end
-
     @property
-    def any_apart(self) -> bool:
+    def any_separated(self) -> bool:
+        """Whether some old note is returned without what ended it."""
         return bool(self.old.keys() - self.end.keys())
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One request by one channel and one pass.
+    """The answers to one request by one channel and one pass.
 
-    `at` is by arm and k: `notes` are the k best notes, each alone; `closed` the same notes, each as its chain;
-    `chains` the k best chains, as recall delivers them. `budgeted` is by arm: `notes` and `closed` are filled from
-    all that was found, `bare` is `closed` without history, `recall` the chains within recall's own limits.
+    `at` is by variant and k: `notes` are the k best notes, each alone; `closed` the same notes, each as its chain;
+    `chains` the k best chains, as recall returns them. `budgeted` is by variant: `notes` and `closed` are filled from
+    everything found, `bare` is `closed` without history, `recall` the chains within recall's own limits.
     """
 
     channel: str
     diversity: str
-    at: Mapping[tuple[str, int], Told]
-    budgeted: Mapping[str, Told]
+    at: Mapping[tuple[str, int], Returned]
+    budgeted: Mapping[str, Returned]
 
 
-def answers(pair: Pair, change: Change, ks: Sequence[int]) -> Iterator[Answers]:
-    """One request in every arm, searched once in each store."""
+def answers(pair: StorePair, change: Change, ks: Sequence[int]) -> Iterator[Answers]:
+    """Answer one request in every variant, with one search per store."""
     notes_by_channel = _entered(pair.plain, change.query)
     chains_by_channel = _entered(pair.linked, change.query)
     for channel in CHANNELS:
@@ -78,27 +75,29 @@ def answers(pair: Pair, change: Change, ks: Sequence[int]) -> Iterator[Answers]:
         chains = deliverable(chains_by_channel[channel][0], whole=False)
         for diversity, weight in PASSES.items():
             notes = _chosen(found, relevance, weight)
-            told = rank(chains, temporal.NOW, 1.0 if weight is None else weight)
-            told = _apart_enough(told) if weight is None else told
+            returned = rank(chains, temporal.NOW, 1.0 if weight is None else weight)
+            returned = _deduplicated(returned) if weight is None else returned
             at = {}
             for k in ks:
                 at["notes", k] = _of_notes(pair, notes[:k], _ROOM)
                 at["closed", k] = _of_chains(pair, _whole(pair, _closed(pair, notes[:k]), _ROOM))
-                at["chains", k] = _of_chains(pair, _whole(pair, told[:k], _ROOM))
+                at["chains", k] = _of_chains(pair, _whole(pair, returned[:k], _ROOM))
             budgeted = {}
             if diversity == "plain":
                 closed = _closed(pair, notes)
                 budgeted["notes"] = _of_notes(pair, notes, BUDGET)
                 budgeted["closed"] = _of_chains(pair, _whole(pair, closed, BUDGET))
                 budgeted["bare"] = _of_chains(pair, _bare(pair, closed, BUDGET))
-                budgeted["recall"] = _of_chains(pair, _whole(pair, told[: pair.linked.context.max_chains], BUDGET))
+                budgeted["recall"] = _of_chains(
+                    pair, _whole(pair, returned[: pair.linked.context.max_chains], BUDGET)
+                )
             yield Answers(channel, diversity, at, budgeted)
 
 
-def _entered(stage: Stage, asked: str) -> dict[str, tuple[list[Entered], list[float]]]:
-    """What each channel enters, best first, and its relevance on the scale of a cosine."""
+def _entered(stage: Stage, query: str) -> dict[str, tuple[list[Entered], list[float]]]:
+    """The notes that each channel enters, best first, and their relevance on the scale of a cosine."""
     context = stage.context
-    hits, degraded = search(context, asked, ())
+    hits, degraded = search(context, query, ())
     assert degraded is None, degraded
     records = context.store.chains({hit.chain for hit in [*hits.by_vector, *hits.by_text]})
     counts = context.store.usage.counts([event.id for record in records for event in record.events], "")
@@ -115,52 +114,52 @@ def _entered(stage: Stage, asked: str) -> dict[str, tuple[list[Entered], list[fl
 
 
 def _chosen(found: Sequence[Entered], relevance: Sequence[float], weight: float | None) -> list[Entered]:
-    """The notes that a diversity pass leaves, in its order: what a pass over notes does, which knows no chains."""
+    """The notes that a diversity pass leaves, in its order. Such a pass sees notes and no chains."""
     if weight is None:
-        return _apart_enough(found)
+        return _deduplicated(found)
     if weight == 1.0:
         return list(found)
     order = diverse(relevance[:POOL], [each.vector for each in found[:POOL]], weight)
     return [found[position] for position in order]
 
 
-def _apart_enough(ranked: Iterable[Entered]) -> list[Entered]:
-    """Without those that are nearly the same as one above them."""
-    kept: list[Entered] = []
+def _deduplicated(ranked: Iterable[Entered]) -> list[Entered]:
+    """The notes without near-duplicates of a note above them."""
+    distinct: list[Entered] = []
     for each in ranked:
         if not any(
             each.vector is not None and other.vector is not None and float(each.vector @ other.vector) >= SAME
-            for other in kept
+            for other in distinct
         ):
-            kept.append(each)
-    return kept
+            distinct.append(each)
+    return distinct
 
 
-def _closed(pair: Pair, notes: Sequence[Entered]) -> list[Entered]:
-    """The same notes as the chains that they enter, each chain once, in the place of the best of its notes."""
+def _closed(pair: StorePair, notes: Sequence[Entered]) -> list[Entered]:
+    """The chains that the notes enter, each chain once, in the position of the best of its notes."""
     entered: dict[str, Entered] = {}
     for note in notes:
-        place = pair.places[note.entries[0]]
-        known = entered.get(place.chain.id)
-        entries = (*(known.entries if known else ()), place.entry)
-        entered[place.chain.id] = Entered(place.chain, place.chain, entries, note.score, note.vector)
+        origin = pair.origins[note.entries[0]]
+        known = entered.get(origin.chain.id)
+        entries = (*(known.entries if known else ()), origin.entry)
+        entered[origin.chain.id] = Entered(origin.chain, origin.chain, entries, note.score, note.vector)
     return list(entered.values())
 
 
-def _of_notes(pair: Pair, notes: Sequence[Entered], room: int) -> Told:
+def _of_notes(pair: StorePair, notes: Sequence[Entered], room: int) -> Returned:
     packed = _packed(pair.plain.context, notes, room)
-    told = Told()
+    returned = Returned()
     for line, each in enumerate(packed):
-        place = pair.places[each.parcel.key]
-        if place.change is not None:
-            (told.end if place.ends else told.old)[place.change] = line
-    told.chains = frozenset(pair.places[each.parcel.key].chain.id for each in packed)
-    told.tokens = sum(each.tokens for each in packed)
-    return told
+        origin = pair.origins[each.parcel.key]
+        if origin.change is not None:
+            (returned.end if origin.ends else returned.old)[origin.change] = line
+    returned.chains = frozenset(pair.origins[each.parcel.key].chain.id for each in packed)
+    returned.tokens = sum(each.tokens for each in packed)
+    return returned
 
 
-def _whole(pair: Pair, chains: Sequence[Entered], room: int) -> list[Packed]:
-    """As recall tells them."""
+def _whole(pair: StorePair, chains: Sequence[Entered], room: int) -> list[Packed]:
+    """The chains as recall returns them."""
     return _packed(pair.linked.context, chains, room)
 
 
@@ -170,8 +169,8 @@ def _packed(context: ToolContext, entered: Sequence[Entered], room: int) -> list
     return packed
 
 
-def _bare(pair: Pair, chains: Sequence[Entered], room: int) -> list[Packed]:
-    """The same lines without the history that a chain can be told without, to see what of the price is that."""
+def _bare(pair: StorePair, chains: Sequence[Entered], room: int) -> list[Packed]:
+    """The same chains without the history that may be cut, to see its share of the price."""
     every = _whole(pair, chains, _ROOM)
     needed = [tuple(line for line in each.lines if line.must or line.wanted) for each in every]
     parcels = [Parcel(each.parcel.key, lines) for each, lines in zip(every, needed, strict=True)]
@@ -179,24 +178,26 @@ def _bare(pair: Pair, chains: Sequence[Entered], room: int) -> list[Packed]:
     return packed
 
 
-def _of_chains(pair: Pair, packed: Sequence[Packed]) -> Told:
-    """Read from the lines as they go out, not from what the chains should hold."""
+def _of_chains(pair: StorePair, packed: Sequence[Packed]) -> Returned:
+    """The content as read from the returned lines, not from what the chains should hold."""
     context = pair.linked.context
-    told = Told(chains=frozenset(each.parcel.key for each in packed), tokens=sum(each.tokens for each in packed))
+    returned = Returned(
+        chains=frozenset(each.parcel.key for each in packed), tokens=sum(each.tokens for each in packed)
+    )
     number = 0
     for each in packed:
         for line in each.lines:
             number += 1
             if line.note_id in pair.ends:
-                told.end[pair.ends[line.note_id]] = number
+                returned.end[pair.ends[line.note_id]] = number
             change = pair.olds.get(line.note_id)
             if change is not None:
-                told.old[change] = number
-                # A retraction stands in the line of what it retracts: as a label before its words, and behind as why.
+                returned.old[change] = number
+                # A retraction is in the line of its note: a label before the text, and the reason after it.
                 if pair.revoked and pair.plan.changes[change].end in line.text:
-                    told.end[change] = number - 0.5 if line.text.startswith("* RETRACTED") else number + 0.5
-        told.history += _history(each, context)
-    return told
+                    returned.end[change] = number - 0.5 if line.text.startswith("* RETRACTED") else number + 0.5
+        returned.history += _history(each, context)
+    return returned
 
 
 def _history(packed: Packed, context: ToolContext) -> int:

@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from bench.random_model import Drawn
+from bench.random_model import RandomModel
 from bench.report import finish, table
 from bench.stage import NOW, Stage
 from stilltrue.chain import chains
@@ -34,7 +34,7 @@ from tools.supersede import supersede
 
 PEOPLE = ("priya", "tom", "lena", "omar")
 LOG_DATA = "log data"
-MODEL = Drawn("drawn", 64)
+MODEL = RandomModel("drawn", 64)
 QUERIES = ("what may be served at dinner", "which port does the database use", "who must not be called")
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""Real servers for benchmarks: each a process on a store in a folder, with a client of the SDK on its stdio."""
+"""Real servers for benchmarks: each a process on a store in a folder, with an SDK client on its stdio."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from mcp.client.stdio import stdio_client
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS_ALONE = ("--set", "embedding.engine=none")
-"""No model: it plays no part in what is kept, and several would wait for one another on a small machine."""
+"""No model. It has no part in what is stored, and several would compete for a small machine."""
 
 _PATIENCE_S = 120.0
 
 
-class Caller:
-    """One client: what it was answered, and how long it waited."""
+class TimedClient:
+    """A client that measures how long it waits for each answer."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     async def call(self, tool: str, **arguments: Any) -> tuple[dict[str, Any], float]:
-        """The data of the answer and the seconds until it came. Raises RuntimeError with what an error says."""
+        """The structured content of the answer, and the wait in seconds. Raises RuntimeError on an error."""
         began = perf_counter()
         result = await self._client.call_tool(tool, arguments)
         waited = perf_counter() - began
@@ -41,8 +41,8 @@ class Caller:
 
 
 @asynccontextmanager
-async def served(store: Path, options: Sequence[str] = ()) -> AsyncIterator[Caller]:
-    """A server on this store, which has opened it."""
+async def server_on(store: Path, options: Sequence[str] = ()) -> AsyncIterator[TimedClient]:
+    """A client of a server that has opened this store."""
     command = StdioServerParameters(
         command=sys.executable,
         args=["-m", "stilltrue", "serve", "--store", str(store), *options],
@@ -51,6 +51,6 @@ async def served(store: Path, options: Sequence[str] = ()) -> AsyncIterator[Call
     )
     with open(os.devnull, "w") as quiet:
         async with Client(stdio_client(command, errlog=quiet), read_timeout_seconds=_PATIENCE_S) as client:
-            caller = Caller(client)
-            await caller.call("constraints")
-            yield caller
+            timed = TimedClient(client)
+            await timed.call("constraints")
+            yield timed

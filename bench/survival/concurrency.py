@@ -1,7 +1,7 @@
-"""Several servers on one store, each with a client that writes as fast as it is answered. Is all of it there, once?
+"""Several servers on one store, each with a client that writes as fast as it can. Is every write there, once?
 
-Every fifth write is one that all of them race for: each supersedes what it last knew to hold of one common note. One
-of them wins each round; the others are refused and told the new head, or else one state would hide another.
+Every fifth write is a race: each client supersedes the last head that it knows of one common note. One of them wins;
+the others are refused and get the new head.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import anyio
 
-from bench.report import finish, table
-from bench.survival.clients import WORDS_ALONE, Caller, served
+from bench.report import finish, print_claims, table
+from bench.survival.clients import WORDS_ALONE, TimedClient, server_on
 from stilltrue.chain import chains
 from stilltrue.event import Remembered
 from store.folder.backend import open_existing
@@ -29,7 +29,7 @@ _HEAD = re.compile(r"What holds in its chain now: \[(\w+)\]")
 
 @dataclass
 class Written:
-    """What one client wrote: the texts that were acknowledged, the waits in seconds, and what went wrong."""
+    """What one client wrote: acknowledged texts, waits in seconds, and errors."""
 
     texts: list[str] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Written:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print what was lost, doubled or refused, and the waits. 1 where a claim is missed."""
+    """Print what was lost, duplicated or refused, and the waits. Returns 1 if a claim is missed."""
     options = _options(argv)
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"
@@ -66,35 +66,36 @@ def main(argv: Sequence[str]) -> int:
     print("\n".join(errors[:10]))
     print(table(list(result), [list(result.values())]))
     claims = {
-        "nothing that was acknowledged is lost, doubled or forked, and there is no error":
+        "no acknowledged write is lost, duplicated or forked, and there are no errors":
             not any(result[name] for name in ("lost", "duplicates", "errors", "forks")),
-        f"nobody waited {_LONGEST_S:.0f} s": result["worst_ms"] < 1000 * _LONGEST_S,
+        f"no wait reached {_LONGEST_S:.0f} s": result["worst_ms"] < 1000 * _LONGEST_S,
     }  # fmt: skip
-    print("\n" + "\n".join(f"{'met   ' if met else 'MISSED'}  {claim}" for claim, met in claims.items()))
+    print()
+    code = print_claims(claims)
     finish(result)
-    return 0 if all(claims.values()) else 1
+    return code
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench concurrency", description=__doc__)
     parser.add_argument("--processes", type=int, default=4, help="servers on the store (default 4)")
-    parser.add_argument("--writes", type=int, default=250, help="of each client (default 250)")
+    parser.add_argument("--writes", type=int, default=250, help="writes of each client (default 250)")
     return parser.parse_args(argv)
 
 
 async def _play(store: Path, processes: int, writes: int) -> list[Written]:
-    async with served(store, WORDS_ALONE) as first:
+    async with server_on(store, WORDS_ALONE) as first:
         common, _ = await first.call("remember", text="The lead is not chosen yet.", subjects=["depot"])
-        # Each client is entered before any begins, so that they write at the same time.
+        # No client begins before all are connected, so that they write at the same time.
         written = [Written() for _ in range(processes)]
         waiting = anyio.Semaphore(0)
         begin = anyio.Event()
 
         async def play(number: int) -> None:
-            async with served(store, WORDS_ALONE) as caller:
+            async with server_on(store, WORDS_ALONE) as client:
                 waiting.release()
                 await begin.wait()
-                await _write(caller, number, writes, common["id"], written[number])
+                await _write(client, number, writes, common["id"], written[number])
 
         async with anyio.create_task_group() as group:
             for number in range(processes):
@@ -105,31 +106,31 @@ async def _play(store: Path, processes: int, writes: int) -> list[Written]:
     return written
 
 
-async def _write(caller: Caller, number: int, writes: int, head: str, written: Written) -> None:
+async def _write(client: TimedClient, number: int, writes: int, head: str, written: Written) -> None:
     for turn in range(writes):
         try:
             if turn % RACED == RACED - 1:
                 text = f"The lead is client {number} since turn {turn}."
-                head = await _race(caller, text, head, written)
+                head = await _race(client, text, head, written)
             else:
                 text = f"Box {turn} of shelf {number}."
-                _, waited = await caller.call("remember", text=text, subjects=["depot"])
+                _, waited = await client.call("remember", text=text, subjects=["depot"])
                 written.waits.append(waited)
             written.texts.append(text)
         except RuntimeError as error:
             written.errors.append(str(error))
 
 
-async def _race(caller: Caller, text: str, head: str, written: Written) -> str:
-    """Supersede what holds of the common note, however often another was quicker; the new head."""
+async def _race(client: TimedClient, text: str, head: str, written: Written) -> str:
+    """Supersede the head of the common note, however often another client is faster. Returns the new head."""
     while True:
         try:
-            done, waited = await caller.call("supersede", note_ids=[head], text=text)
+            done, waited = await client.call("supersede", note_ids=[head], text=text)
         except RuntimeError as refused:
-            told = _HEAD.search(str(refused))
-            if told is None:
+            found = _HEAD.search(str(refused))
+            if found is None:
                 raise
-            head = told.group(1)
+            head = found.group(1)
             written.lost_races += 1
         else:
             written.waits.append(waited)

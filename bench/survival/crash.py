@@ -1,8 +1,7 @@
-"""Kills processes (kill -9) at random moments of their work on a store, and looks each time at what is left of it.
+"""Kill processes (`kill -9`) at random moments of their work on a store, and verify what is left of it each time.
 
-Writers are killed in mid-write, and processes in the middle of a compaction, of re-embedding the store while another
-writes, and of upgrading it to a later schema. After each round the store is opened, and has to hold every write that
-was acknowledged, none of them half, and to pass `stilltrue check`.
+Victims are writers, compactions, re-embeddings while another process writes, and upgrades to a later schema. After
+each round the store is opened. It has to hold every acknowledged write completely, and to pass `stilltrue check`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pathlib import Path
 from random import Random
 
 from bench.report import finish, table
-from bench.survival.crash_victims import KINDS, MODELS, NEXT_VERSION, keeper_on, to_next_version
+from bench.survival.crash_victims import KINDS, MODELS, NEXT_VERSION, context_on, to_next_version
 from stilltrue.errors import StilltrueError
 from stilltrue.event import Remembered, Revoked
 from stilltrue.note import Note
@@ -34,18 +33,18 @@ from tools.remember import remember
 
 ROOT = Path(__file__).resolve().parents[2]
 LIVES = 25
-"""Rounds that one store lives through, before the next begins with an empty one."""
+"""How many rounds one store lives through before the next round starts with an empty one."""
 
 _LONGEST_S: Mapping[str, float] = {"write": 0.8, "compact": 0.4, "reembed": 0.6, "upgrade": 0.8}
-"""A process is killed at some moment between its being ready and so many seconds later."""
+"""A process is killed at a random moment within this many seconds after it is ready."""
 
 _PILE = 20
 _READY_S = 60.0
 
 
 @dataclass
-class Life:
-    """One store, and what was acknowledged of it: texts by note, and the notes that were revoked."""
+class StoreLife:
+    """One store and its acknowledged writes: texts by note id, and the ids of revoked notes."""
 
     folder: Path
     texts: dict[str, str] = field(default_factory=dict)
@@ -54,7 +53,7 @@ class Life:
 
 @dataclass
 class Tally:
-    """What was found after the rounds, each finding in words."""
+    """The findings of all rounds, in words."""
 
     acknowledged: int = 0
     lost: list[str] = field(default_factory=list)
@@ -65,15 +64,15 @@ class Tally:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print how many of which work were killed, and what was lost. 1 where anything was."""
+    """Print how often each kind of work was killed, and what was lost. Returns 1 if anything was."""
     options = _options(argv)
     random, tally = Random(options.seed), Tally()
     with tempfile.TemporaryDirectory() as folder:
-        life = Life(Path(folder))
+        life = StoreLife(Path(folder))
         for number in range(options.rounds):
             if number % LIVES == 0:
                 shutil.rmtree(life.folder, ignore_errors=True)
-                life = Life(Path(folder) / f"store-{number}")
+                life = StoreLife(Path(folder) / f"store-{number}")
             kind = random.choice(options.kinds)
             _round(kind, f"round {number}", life, random, tally)
             if sys.stderr.isatty():
@@ -81,7 +80,7 @@ def main(argv: Sequence[str]) -> int:
     for what, found in (("lost", tally.lost), ("partial", tally.partial), ("check", tally.failures)):
         print("".join(f"{what}: {each}\n" for each in found[:20]), end="")
     print(table(
-        ("work", "killed in the middle", "done before"),
+        ("work", "killed in the middle", "finished before"),
         [(kind, tally.killed[kind], tally.finished[kind]) for kind in KINDS],
     ))  # fmt: skip
     result = {
@@ -99,13 +98,13 @@ def main(argv: Sequence[str]) -> int:
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench crash", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=20, help="(default 20; some four seconds each)")
-    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS), help="(default all)")
-    parser.add_argument("--seed", type=int, default=0, help="of what is killed when (default 0)")
+    parser.add_argument("--rounds", type=int, default=20, help="default 20; about four seconds each")
+    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS), help="default all")
+    parser.add_argument("--seed", type=int, default=0, help="seed for what is killed when (default 0)")
     return parser.parse_args(argv)
 
 
-def _round(kind: str, name: str, life: Life, random: Random, tally: Tally) -> None:
+def _round(kind: str, name: str, life: StoreLife, random: Random, tally: Tally) -> None:
     if not life.folder.exists() or kind in {"compact", "reembed"}:
         _pile_up(life, name, tally)
     folder = life.folder
@@ -117,26 +116,26 @@ def _round(kind: str, name: str, life: Life, random: Random, tally: Tally) -> No
     elif kind == "upgrade":
         folder = folder.with_name("copy")
         shutil.copytree(life.folder, folder)
-    running = [_started(which, folder, said) for which, said in victims]
+    running = [_spawned(which, folder, argument) for which, argument in victims]
     for process in running:
         _begin(process)
     for process in random.sample(running, len(running)):
         time.sleep(random.uniform(0.0, _LONGEST_S[kind]) / len(running))
         process.kill()
     for (which, _), process in zip(victims, running, strict=True):
-        _take(which, process, life, tally)
+        _collect_acknowledged(which, process, life, tally)
     upgrades = {**UPGRADES, NEXT_VERSION: to_next_version} if kind == "upgrade" else UPGRADES
     try:
-        _look(folder, upgrades, life, name, tally)
+        _verify(folder, upgrades, life, name, tally)
     except StilltrueError as trouble:
         tally.failures.append(f"{name}, {kind}: {trouble}")
     if folder != life.folder:
         shutil.rmtree(folder)
 
 
-def _pile_up(life: Life, name: str, tally: Tally) -> None:
-    """So many single writes that a compaction is due."""
-    context = keeper_on(life.folder)
+def _pile_up(life: StoreLife, name: str, tally: Tally) -> None:
+    """Make enough single writes that a compaction is due."""
+    context = context_on(life.folder)
     for number in range(_PILE):
         text = f"Crate {number} of {name}."
         life.texts[remember(context, text, subjects=["depot"]).data.id] = text  # type: ignore[union-attr]
@@ -151,8 +150,8 @@ def _other_model(folder: Path) -> str:
     return next(name for name in MODELS if space is None or name != space.model)
 
 
-def _started(kind: str, folder: Path, name: str) -> subprocess.Popen[str]:
-    """The process, which waits to be told to begin."""
+def _spawned(kind: str, folder: Path, name: str) -> subprocess.Popen[str]:
+    """Start the process, which waits for a line before it begins."""
     command = [sys.executable, "-m", "bench.survival.crash_victims", kind, str(folder), name]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, cwd=ROOT, text=True, stdin=pipe, stdout=pipe, stderr=pipe)
@@ -167,29 +166,29 @@ def _begin(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
-def _take(kind: str, process: subprocess.Popen[str], life: Life, tally: Tally) -> None:
-    """What it acknowledged before it was killed."""
-    said, trouble = process.communicate(timeout=_READY_S)
+def _collect_acknowledged(kind: str, process: subprocess.Popen[str], life: StoreLife, tally: Tally) -> None:
+    """Record what the process acknowledged before it was killed."""
+    output, trouble = process.communicate(timeout=_READY_S)
     if "Traceback" in trouble:
-        tally.failures.append(f"{kind} ended by itself: {trouble.strip()[-500:]}")
+        tally.failures.append(f"{kind} ended without being killed: {trouble.strip()[-500:]}")
     done = False
-    for line in said.splitlines():
-        # The last line may be cut off: it was not acknowledged.
+    for line in output.splitlines():
+        # The last line may be truncated; then it was not acknowledged.
         with suppress(json.JSONDecodeError):
-            told = json.loads(line)
-            if "note" in told:
-                life.texts[told["note"]] = told["text"]
+            report = json.loads(line)
+            if "note" in report:
+                life.texts[report["note"]] = report["text"]
                 tally.acknowledged += 1
-            elif "revoked" in told:
-                life.revoked.add(told["revoked"])
+            elif "revoked" in report:
+                life.revoked.add(report["revoked"])
                 tally.acknowledged += 1
             else:
                 done = True
     (tally.finished if done else tally.killed)[kind] += 1
 
 
-def _look(folder: Path, upgrades: Mapping[int, Upgrade], life: Life, name: str, tally: Tally) -> None:
-    """Opens the store, as the next server does, and counts what is not as it was acknowledged to be."""
+def _verify(folder: Path, upgrades: Mapping[int, Upgrade], life: StoreLife, name: str, tally: Tally) -> None:
+    """Open the store as the next server would, and count what differs from what was acknowledged."""
     open_store(str(folder), upgrades=upgrades).close()
     whole = open_existing(folder, upgrades=upgrades)
     events = whole.events()
@@ -199,14 +198,14 @@ def _look(folder: Path, upgrades: Mapping[int, Upgrade], life: Life, name: str, 
         if note_id not in stored:
             tally.lost.append(f"{name}: the note [{note_id}]")
         elif stored[note_id].text != text:
-            tally.partial.append(f"{name}: the note [{note_id}] has other words")
+            tally.partial.append(f"{name}: the note [{note_id}] has another text")
     tally.lost += [f"{name}: the revocation of [{note_id}]" for note_id in life.revoked - withdrawn]
-    tally.partial += [f"{name}: {said}" for said in _halves(whole, stored)]
+    tally.partial += [f"{name}: {finding}" for finding in _partial_notes(whole, stored)]
     tally.failures += [f"{name}: {problem}" for problem in check(whole).problems]
 
 
-def _halves(whole: FolderBackend, notes: Mapping[str, Note]) -> list[str]:
-    """Notes of which there are some rows and not all: a row for each cue, and for each piece where it has vectors."""
+def _partial_notes(whole: FolderBackend, notes: Mapping[str, Note]) -> list[str]:
+    """Notes with missing rows: there has to be one per cue and, if the note has vectors, one per piece."""
     rows = whole.table.search().where("kind IN ('remembered', 'piece', 'cue')").select(["kind", "note", "vector"])
     found: dict[str, Counter[str]] = {note_id: Counter() for note_id in notes}
     embedded = set()
@@ -215,10 +214,10 @@ def _halves(whole: FolderBackend, notes: Mapping[str, Note]) -> list[str]:
         if row["kind"] == "remembered" and row["vector"] is not None:
             embedded.add(row["note"])
     model = MODELS[whole.log.fingerprint.model] if whole.log.fingerprint else None
-    halves = []
+    partial = []
     for note_id, note in notes.items():
         pieces = len(model.pieces(note.text)) if model and note_id in embedded else 1
         want = Counter(remembered=1, piece=pieces - 1, cue=len(note.cues))
         if found[note_id] != want:
-            halves.append(f"the note [{note_id}] has rows {dict(found[note_id])} and not {dict(want)}")
-    return halves
+            partial.append(f"the note [{note_id}] has rows {dict(found[note_id])} and not {dict(want)}")
+    return partial

@@ -1,9 +1,9 @@
-"""What `crash` kills: a process that writes, compacts, re-embeds or upgrades a store until it is killed or done.
+"""The processes that `crash` kills: each writes, compacts, re-embeds or upgrades a store until it is killed or done.
 
-python -m bench.crash_victims KIND FOLDER NAME
+    python -m bench.survival.crash_victims KIND FOLDER NAME
 
-It says `ready` once it could begin, and begins when it is sent a line. Then it says a line of JSON for each write
-that was acknowledged, or for its work once that is done.
+It prints `ready` and begins when it receives a line. Then it prints a line of JSON for each acknowledged write, or
+for its work once that is done.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 from random import Random
 from types import MappingProxyType
 
-from bench.random_model import Drawn
-from bench.stage import AtHand
+from bench.random_model import RandomModel
+from bench.stage import ReadyModel
 from server.wiring import Stamper, utc_now
 from stilltrue.text.formatting import Formatter
 from store.admin.reembed import reembed
@@ -34,27 +34,29 @@ from tools.supersede import supersede
 from tools.support.context import ToolContext, embed
 from tools.support.results import Remembered, Superseded
 
-MODELS: Mapping[str, Drawn] = MappingProxyType({"wide": Drawn("wide", 48), "narrow": Drawn("narrow", 32)})
+MODELS: Mapping[str, RandomModel] = MappingProxyType(
+    {"wide": RandomModel("wide", 48), "narrow": RandomModel("narrow", 32)}
+)
 NEXT_VERSION = 2
 _LONG = "And so it went on, from one box to the next, until the last of them was full and the door was shut. "
 
 
-def keeper_on(folder: Path) -> ToolContext:
-    """A context over the store in this folder, with the model that the store is of; it is created if need be."""
+def context_on(folder: Path) -> ToolContext:
+    """A context over the store in this folder, with the model of that store. Creates the store if there is none."""
     store = open_store(str(folder))
     space = store.fingerprint
     model = MODELS[space.model if space else "wide"]
-    return ToolContext(store, AtHand(model), clock=utc_now, stamp=Stamper(), formatter=Formatter(UTC))
+    return ToolContext(store, ReadyModel(model), clock=utc_now, stamp=Stamper(), formatter=Formatter(UTC))
 
 
 def to_next_version(table: Table) -> None:
-    """A step of an upgrade: a column more, as a later version could need it."""
+    """An upgrade step: one more column, as a later version could need."""
     table.add_columns({"shelf": "cast(NULL as string)"})
 
 
 def write(folder: Path, name: str) -> None:
-    """Every verb that writes, in any order; notes with cues, and such as are cut into pieces; maintenance between."""
-    context, random = keeper_on(folder), Random(name)
+    """Call every writing tool in random order, with cues and with texts of several pieces. Maintenance in between."""
+    context, random = context_on(folder), Random(name)
     standing: list[str] = []
     _ready()
     for number in count():
@@ -66,17 +68,17 @@ def write(folder: Path, name: str) -> None:
             cues = [f"where is box {number}", "moving"] if random.random() < 0.3 else []
             stored = remember(context, text, subjects=["depot"], cues=cues).data
         assert isinstance(stored, Remembered | Superseded)
-        _say(json.dumps({"note": stored.id, "text": text}))
+        _print_line(json.dumps({"note": stored.id, "text": text}))
         if random.random() < 0.2:
             revoke(context, stored.id, f"box {number} was empty")
-            _say(json.dumps({"revoked": stored.id}))
+            _print_line(json.dumps({"revoked": stored.id}))
         else:
             standing.append(stored.id)
         context.store.maintain()
 
 
 def compact(folder: Path, name: str) -> None:
-    """Maintenance and nothing else, each time as the first round of a process that was just started."""
+    """Only maintenance, each time as the first round of a process that has just started."""
     _ready()
     while True:
         store = open_store(str(folder))
@@ -85,19 +87,21 @@ def compact(folder: Path, name: str) -> None:
 
 
 def reembed_to(folder: Path, name: str) -> None:
-    """Every text anew, with the model of that name."""
+    """Embed every text again, with the model of that name."""
     whole, model = open_existing(folder), MODELS[name]
     _ready()
     make = partial(embed, model, sketches=False)
-    _say(json.dumps({"embedded": reembed(whole, model.fingerprint, make, lambda _: None, lambda done, of: None)}))
+    _print_line(
+        json.dumps({"embedded": reembed(whole, model.fingerprint, make, lambda _: None, lambda done, of: None)})
+    )
 
 
 def upgrade_it(folder: Path, name: str) -> None:
-    """To the next version of the schema."""
+    """Upgrade to the next schema version."""
     _ready()
     locks = (ProcessLock(folder / "write.lock", 30.0), ProcessLock(folder / "upkeep.lock", 30.0))
     upgrade(folder, *locks, {NEXT_VERSION: to_next_version})
-    _say(json.dumps({"upgraded": NEXT_VERSION}))
+    _print_line(json.dumps({"upgraded": NEXT_VERSION}))
 
 
 KINDS: Mapping[str, Callable[[Path, str], None]] = MappingProxyType(
@@ -106,11 +110,11 @@ KINDS: Mapping[str, Callable[[Path, str], None]] = MappingProxyType(
 
 
 def _ready() -> None:
-    _say("ready")
+    _print_line("ready")
     sys.stdin.readline()
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     print(line, flush=True)
 
 

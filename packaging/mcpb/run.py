@@ -1,4 +1,4 @@
-"""Starts the installed server, since a bundle has to name a file of its own."""
+"""Start the installed server. A bundle has to name an entry point of its own."""
 
 import sys
 

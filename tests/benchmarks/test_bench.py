@@ -1,14 +1,12 @@
-"""The benchmarks as anyone runs them: by name, each ending with one line of JSON."""
+"""Benchmarks are run by name, and each ends with one line of JSON."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from wire import ROOT, clean_env
+from benchmark_runs import run_bench
 
 KEYS = {
     "initialize_ms", "bare_initialize_ms", "ratio", "tools_list_ms", "tools_list_tokens", "first_fulltext_recall_ms",
@@ -16,15 +14,9 @@ KEYS = {
 }  # fmt: skip
 
 
-def bench(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `python -m bench` on these arguments."""
-    command = [sys.executable, "-m", "bench", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=clean_env(home), capture_output=True, text=True, timeout=280)
-
-
-def test_an_unknown_benchmark_is_told_with_the_known_ones(tmp_path: Path) -> None:
-    """Exit code 2, nothing on stdout, and the names that there are."""
-    done = bench(tmp_path, "startupp")
+def test_an_unknown_benchmark_is_refused_with_the_known_names(tmp_path: Path) -> None:
+    """Exit code 2, nothing on stdout, and the known names on stderr."""
+    done = run_bench(tmp_path, "startupp")
     assert (done.returncode, done.stdout) == (2, "")
     assert "There is no benchmark 'startupp'" in done.stderr
     assert "startup" in done.stderr.split("one of:")[1]
@@ -32,8 +24,8 @@ def test_an_unknown_benchmark_is_told_with_the_known_ones(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_startup_ends_with_its_figures(tmp_path: Path) -> None:
-    """A table, what it ran on, and one JSON object with every figure; how good they are is not asked here."""
-    done = bench(tmp_path, "startup", "--runs", "1")
+    """A table, the versions and the machine, and one JSON object with every figure; values are not judged."""
+    done = run_bench(tmp_path, "startup", "--runs", "1")
     assert done.returncode in {0, 1}, done.stderr
     *_, versions, machine, last = done.stdout.splitlines()
     assert "seed" in versions

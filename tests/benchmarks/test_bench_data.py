@@ -1,4 +1,4 @@
-"""The hand-written benchmark data keeps the promises that the benchmarks rest on, measured on the real weights."""
+"""The hand-written benchmark data has the properties that the benchmarks rely on, measured with the real weights."""
 
 import json
 import re
@@ -25,7 +25,7 @@ KEYS = {
     "cues": {"id", "note", "cues", "query"},
 }  # fmt: skip
 
-# Function words only: a list that is too generous would hide a shared word.
+# Only function words: a longer list would hide shared words.
 STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -94,8 +94,8 @@ def test_every_row_has_exactly_the_documented_keys_and_no_empty_text(name: str) 
     assert all(f"`{key}`" in (DATA / "README.md").read_text(encoding="utf-8") for key in KEYS[name])
 
 
-def test_no_text_stands_twice_in_all_the_files() -> None:
-    """A repeated text would make one case decide another, so every note and query is written once."""
+def test_no_text_occurs_twice_in_all_files() -> None:
+    """A repeated text would let one case decide another, so every note and query is unique."""
     requirements = rows("requirements")
     texts = [
         *(text for row in requirements for text in (row["query"], row["decisive"]["text"])),
@@ -108,8 +108,8 @@ def test_no_text_stands_twice_in_all_the_files() -> None:
     assert [text for text, count in Counter(text.lower() for text in texts).items() if count > 1] == []
 
 
-def test_requirements_are_five_classes_by_twelve_and_ten_controls() -> None:
-    """60 cases, twelve of each class, each about another subject; two controls of each class."""
+def test_there_are_twelve_cases_and_two_controls_per_constraint_class() -> None:
+    """60 cases and 10 controls, each about a different subject."""
     assert Counter(case["klass"] for case in CASES) == dict.fromkeys(CLASSES, 12)
     assert Counter(case["klass"] for case in CONTROLS) == dict.fromkeys(CLASSES, 2)
     assert len({case["subject"] for case in CASES + CONTROLS}) == 70
@@ -117,24 +117,24 @@ def test_requirements_are_five_classes_by_twelve_and_ten_controls() -> None:
 
 
 def test_a_decisive_note_is_about_a_subject_in_play_except_in_a_control() -> None:
-    """In a case the decisive note names a subject in play; in a control none, and nothing else names its subject."""
+    """A case's decisive note names a subject in play. A control's names none, and no other text names its subject."""
     for case in CASES:
         assert case["subject"] in case["decisive"]["subjects"]
         assert set(case["decisive"]["subjects"]) & set(case["subjects"]), case["id"]
     for control in CONTROLS:
-        told = " ".join([control["query"], *(note["text"] for note in control["distractors"])]).lower()
+        others = " ".join([control["query"], *(note["text"] for note in control["distractors"])]).lower()
         assert not set(control["decisive"]["subjects"]) & set(control["subjects"]), control["id"]
-        assert control["subject"] not in told
+        assert control["subject"] not in others
 
 
 @pytest.mark.parametrize("case", CASES + CONTROLS, ids=lambda case: case["id"])
 def test_a_query_shares_no_content_word_with_the_decisive_note(case: Row) -> None:
-    """The requirement cannot be found by the words of the request."""
+    """The words of the request cannot find the requirement."""
     assert content_words(case["query"]) & content_words(case["decisive"]["text"]) == set()
 
 
-def test_at_least_twelve_distractors_are_all_newer_than_the_decisive_note() -> None:
-    """The decisive note is 200 to 900 days old, its distractors at most 90, and they are about what is in play."""
+def test_all_distractors_are_newer_than_the_decisive_note() -> None:
+    """The decisive note is 200 to 900 days old; its distractors are at most 90, and about a subject in play."""
     for case in CASES + CONTROLS:
         assert len(case["distractors"]) >= 12
         assert 200 <= case["decisive"]["age_days"] <= 900
@@ -143,7 +143,7 @@ def test_at_least_twelve_distractors_are_all_newer_than_the_decisive_note() -> N
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_seven_newer_distractors_are_nearer_than_the_decisive_note(
+def test_seven_newer_distractors_are_more_similar_than_the_decisive_note(
     case: Row, cosines: dict[str, tuple[float, np.ndarray]]
 ) -> None:
     """With the real weights, at least seven distractors beat the decisive note in cosine as well as in age."""
@@ -152,7 +152,7 @@ def test_seven_newer_distractors_are_nearer_than_the_decisive_note(
 
 
 def test_the_plain_blend_misses_at_least_27_of_60(cosines: dict[str, tuple[float, np.ndarray]]) -> None:
-    """0.7 cosine + 0.3 exp(-age / 90 days) at k = 6: the suite cannot go soft."""
+    """0.7 cosine + 0.3 exp(-age / 90 days) at k = 6. This keeps the data hard."""
     missed = 0
     for case in CASES:
         decisive, distractors = cosines[case["id"]]
@@ -163,22 +163,22 @@ def test_the_plain_blend_misses_at_least_27_of_60(cosines: dict[str, tuple[float
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_the_tempting_action_is_in_the_notes_and_only_the_unsafe_action_takes_it(case: Row) -> None:
-    """Every violation phrase shows in the query or a distractor; the unsafe action has one, the safe action none."""
-    told = " | ".join([case["query"], *(note["text"] for note in case["distractors"])]).lower()
+def test_the_notes_suggest_the_tempting_action_and_only_the_unsafe_action_takes_it(case: Row) -> None:
+    """Every violation phrase occurs in the query or a distractor; the unsafe action has one, the safe action none."""
+    texts = " | ".join([case["query"], *(note["text"] for note in case["distractors"])]).lower()
     assert case["violation"]
-    assert all(phrase == phrase.lower() and phrase in told for phrase in case["violation"])
+    assert all(phrase == phrase.lower() and phrase in texts for phrase in case["violation"])
     assert any(phrase in case["action_unsafe"].lower() for phrase in case["violation"])
     assert not any(phrase in case["action_safe"].lower() for phrase in case["violation"])
 
 
 def test_a_control_has_no_violation() -> None:
-    """Nothing is to be injected there, so no action is a violation."""
+    """Nothing should be injected there, so no action is a violation."""
     assert all(control["violation"] == [] for control in CONTROLS)
 
 
 def test_separation_has_twelve_users_with_five_attributes_or_more() -> None:
-    """At least 60 rows, and an attribute stands once for its user."""
+    """Twelve users with at least five attributes each, and no attribute twice for one user."""
     read = rows("separation")
     counts = Counter(row["user"] for row in read)
     assert len(counts) >= 12
@@ -188,13 +188,13 @@ def test_separation_has_twelve_users_with_five_attributes_or_more() -> None:
 
 @pytest.mark.parametrize("row", rows("separation"), ids=lambda row: row["id"])
 def test_a_separation_query_paraphrases_neither_note_nor_successor(row: Row) -> None:
-    """Beside the user's name the query shares at most two content words with any of the three texts."""
+    """Apart from the user's name, the query shares at most two content words with any of the three texts."""
     asked = content_words(row["query"]) - content_words(row["user"])
     assert all(len(asked & content_words(row[key])) <= 2 for key in ("note", "replacement", "retraction"))
 
 
-def test_fillers_are_four_hundred_and_no_template() -> None:
-    """At least 400 notes of at least 20 topics, and few of them begin alike."""
+def test_there_are_four_hundred_fillers_and_they_follow_no_template() -> None:
+    """At least 400 notes on at least 20 topics, of which no more than five begin alike."""
     read = rows("fillers")
     starts = Counter(tuple(row["text"].lower().split()[:3]) for row in read)
     assert len(read) >= 400
@@ -204,7 +204,7 @@ def test_fillers_are_four_hundred_and_no_template() -> None:
 
 @pytest.mark.parametrize("row", rows("probe"), ids=lambda row: row["id"])
 def test_a_probe_note_shares_no_content_word_with_its_query_and_the_distractors_do(row: Row) -> None:
-    """The lexical gap: words lead to the distractors, only meaning leads to the answer."""
+    """The lexical gap: words lead to the distractors, and only meaning leads to the answer."""
     asked = content_words(row["query"])
     assert asked & content_words(row["note"]) == set()
     assert len(row["distractors"]) >= 2
@@ -213,7 +213,7 @@ def test_a_probe_note_shares_no_content_word_with_its_query_and_the_distractors_
 
 @pytest.mark.parametrize("row", rows("cues"), ids=lambda row: row["id"])
 def test_a_cue_is_written_for_the_note_and_not_copied_from_the_query(row: Row) -> None:
-    """Note and query share no content word; cue and query share one topic word at most, and no phrase."""
+    """Note and query share no content word; cue and query share at most one topic word, and no phrase."""
     asked = content_words(row["query"])
     assert asked & content_words(row["note"]) == set()
     assert 1 <= len(row["cues"]) <= 3
@@ -222,6 +222,6 @@ def test_a_cue_is_written_for_the_note_and_not_copied_from_the_query(row: Row) -
 
 
 def test_there_are_sixty_probes_and_thirty_cues() -> None:
-    """The sizes that the benchmarks promise."""
+    """The minimum sizes of the two sets."""
     assert len(rows("probe")) >= 60
     assert len(rows("cues")) >= 30

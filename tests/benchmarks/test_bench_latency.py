@@ -1,48 +1,43 @@
-"""`python -m bench latency` as anyone runs it, on a store that is small enough for a test."""
+"""`python -m bench latency`, on a store that is small enough for a test."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
-from wire import ROOT, clean_env
+from benchmark_runs import figures_of, run_bench
 
 KEYS = {
     "notes", "requirements_p95_ms", "recall_p50_ms", "recall_p95_ms", "remember_p50_ms", "raw_append_fsync_p50_ms",
     "lancedb_queries_per_recall", "rss_mb",
 }  # fmt: skip
-VERBS = {"remember", "supersede", "revoke", "reinstate", "recall", "constraints", "feedback"}
+TOOLS = {"remember", "supersede", "revoke", "reinstate", "recall", "constraints", "feedback"}
 
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench", "latency", "--notes", "200", "--runs", "3"]
-    home = tmp_path_factory.mktemp("home")
-    done = subprocess.run(command, cwd=ROOT, env=clean_env(home), capture_output=True, text=True, timeout=280)
+    """The figures of a small run."""
+    done = run_bench(tmp_path_factory.mktemp("home"), "latency", "--notes", "200", "--runs", "3")
     assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+    return figures_of(done)
 
 
 @pytest.mark.slow
-def test_latency_ends_with_the_figures_of_every_verb(figures: dict[str, Any]) -> None:
-    """Every key is there and every verb was timed; how quick they are is not asked here."""
+def test_latency_ends_with_the_figures_of_every_tool(figures: dict[str, Any]) -> None:
+    """Every key is there and every tool was timed. The times are not judged here."""
     assert set(figures) >= KEYS
     assert figures["notes"] == 200
-    assert set(figures["verbs"]) >= VERBS
-    assert all(verb["p50_ms"] <= verb["p95_ms"] for verb in figures["verbs"].values())
+    assert set(figures["verbs"]) >= TOOLS
+    assert all(tool["p50_ms"] <= tool["p95_ms"] for tool in figures["verbs"].values())
 
 
 @pytest.mark.slow
 def test_a_read_costs_a_bounded_number_of_queries_and_a_write_one_commit(figures: dict[str, Any]) -> None:
-    """A recall right after a write takes seven queries at most, and no commit. A verb that writes commits once."""
-    verbs = figures["verbs"]
-    assert 0 < verbs["recall"]["queries"] <= verbs["recall, after a write"]["queries"] <= 7
-    assert {name: verbs[name]["commits"] for name in VERBS} == {
-        **dict.fromkeys(VERBS, 1.0),
+    """A recall right after a write makes at most seven queries and no commit. A tool that writes commits once."""
+    tools = figures["verbs"]
+    assert 0 < tools["recall"]["queries"] <= tools["recall, after a write"]["queries"] <= 7
+    assert {name: tools[name]["commits"] for name in TOOLS} == {
+        **dict.fromkeys(TOOLS, 1.0),
         "recall": 0.0,
         "constraints": 0.0,
     }

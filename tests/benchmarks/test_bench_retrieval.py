@@ -1,40 +1,33 @@
-"""`python -m bench retrieval` as anyone runs it, on the sets that it brings along."""
+"""`python -m bench retrieval` on the bundled sets."""
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from wire import ROOT, clean_env
+from benchmark_runs import figures_of, run_bench
 
 KEYS = {"recall_at_5", "recall_at_10", "recall_at_20", "mrr"}
 CHANNELS = {"full_text", "vectors", "rrf", "fusion", "late", "recall"}
 
 
-def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the benchmark on these arguments."""
-    command = [sys.executable, "-m", "bench", "retrieval", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=clean_env(home), capture_output=True, text=True, timeout=280)
-
-
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
-    return run(tmp_path_factory.mktemp("home"), "--only", "probe", "cues", "--questions", "20")
+    """A run on some questions of the bundled sets."""
+    return run_bench(tmp_path_factory.mktemp("home"), "retrieval", "--only", "probe", "cues", "--questions", "20")
 
 
 @pytest.fixture(scope="module")
 def figures(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+    """The figures of that run."""
+    return figures_of(done)
 
 
 @pytest.mark.slow
 def test_retrieval_ends_with_recall_and_rank_of_every_channel(figures: dict[str, Any]) -> None:
-    """Each bundled set has the figures of each channel, and each lies between nothing and everything."""
+    """Each bundled set has the figures of each channel, all between 0 and 1."""
     assert set(figures) >= {"probe", "cues_100", "cues_all", "cues_100_without", "cues_all_without"}
     for channels in figures.values():
         assert set(channels) >= CHANNELS
@@ -42,8 +35,8 @@ def test_retrieval_ends_with_recall_and_rank_of_every_channel(figures: dict[str,
 
 
 @pytest.mark.slow
-def test_without_a_word_in_common_the_product_finds_what_vectors_alone_find(figures: dict[str, Any]) -> None:
-    """Within two points at ten, with and without late interaction, though full text finds none of it."""
+def test_across_the_lexical_gap_the_product_finds_what_vectors_alone_find(figures: dict[str, Any]) -> None:
+    """Within two points at 10, with and without late interaction, although full text finds nothing."""
     probe = figures["probe"]
     assert probe["full_text"]["recall_at_20"] == 0
     least = probe["vectors"]["recall_at_10"] - 0.02
@@ -56,8 +49,8 @@ def test_without_a_word_in_common_the_product_finds_what_vectors_alone_find(figu
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pool", ["cues_100", "cues_all"])
-def test_cues_at_least_double_the_implicit_needs_that_are_met(figures: dict[str, Any], pool: str) -> None:
-    """recall@6 of the verb, over 100 notes and over all."""
+def test_cues_at_least_double_the_recall_of_implicit_needs(figures: dict[str, Any], pool: str) -> None:
+    """recall@6 of the tool, over 100 notes and over all."""
     met, without = (figures[name]["recall"]["recall_at_6"] for name in (pool, f"{pool}_without"))
     assert met >= 2 * without
     assert met > 0.4
@@ -65,15 +58,16 @@ def test_cues_at_least_double_the_implicit_needs_that_are_met(figures: dict[str,
 
 @pytest.mark.slow
 def test_retrieval_says_which_claims_it_meets(done: subprocess.CompletedProcess[str]) -> None:
-    """Exit code 0 only where every claim of the sets that were run is met."""
+    """Exit code 0 only if every claim about the sets that were run is met."""
     assert done.returncode == 0, done.stdout
     assert "met     probe" in done.stdout
     assert "MISSED" not in done.stdout
 
 
-def test_a_folder_without_the_sets_is_told(tmp_path: Path) -> None:
-    """Exit code 2 and the name of the file that is not there; weights cannot be tuned without it either."""
-    done, untuned = run(tmp_path, "--data", str(tmp_path)), run(tmp_path, "--tune")
+def test_a_folder_without_the_sets_is_refused(tmp_path: Path) -> None:
+    """Exit code 2 and the name of the missing file; --tune without --data is refused too."""
+    done = run_bench(tmp_path, "retrieval", "--data", str(tmp_path))
+    untuned = run_bench(tmp_path, "retrieval", "--tune")
     assert (done.returncode, untuned.returncode) == (2, 2)
     assert "no locomo_turns.jsonl" in done.stderr
     assert "--tune needs --data" in untuned.stderr

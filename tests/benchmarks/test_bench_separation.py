@@ -1,15 +1,12 @@
-"""`python -m bench separation`, on a few users: what closure does is asserted, what it costs is only read."""
+"""`python -m bench separation` on a few users: the effect of closure is asserted, its cost is only reported."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from wire import ROOT, clean_env
+from benchmark_runs import figures_of, run_bench
 
 KEYS = {
     "store", "k", "channel", "diversity", "closure", "separated", "separated_given_retired", "successor_dropped",
@@ -18,31 +15,24 @@ KEYS = {
 OPTIONS = ("--stores", "20,40", "--users", "2", "--resamples", "100")
 
 
-def run(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """The benchmark on these options, as anyone runs it."""
-    command = [sys.executable, "-m", "bench", "separation", *options]
-    return subprocess.run(command, cwd=ROOT, env=clean_env(home), capture_output=True, text=True, timeout=280)
-
-
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The last line of a small run."""
-    done = run(tmp_path_factory.mktemp("home"), *OPTIONS)
+    """The last line of a small run, as JSON."""
+    done = run_bench(tmp_path_factory.mktemp("home"), "separation", *OPTIONS)
     assert done.returncode in {0, 1}, done.stderr
-    last: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return last
+    return figures_of(done)
 
 
 def test_every_condition_is_reported_once(result: dict[str, Any]) -> None:
-    """Two stores, two ways to end a note, three k, three channels, four passes, with and without closure."""
+    """Two stores, two kinds of change, three k, three channels, four passes, with and without closure."""
     cells = result["cells"]
     assert all(set(cell) >= KEYS for cell in cells)
     named = ("store", "change", "k", "channel", "diversity", "closure")
     assert len({tuple(cell[name] for name in named) for cell in cells}) == len(cells) == 2 * 2 * 3 * 3 * 4 * 2
 
 
-def test_no_retired_note_is_told_without_what_ended_it(result: dict[str, Any]) -> None:
-    """In no cell with closure, in no k chains as recall tells them, under no budget; and the current state leads."""
+def test_with_closure_no_retired_note_is_returned_without_what_ended_it(result: dict[str, Any]) -> None:
+    """In every cell with closure, in the k chains of recall, and under the budget; and the current state leads."""
     closed = [cell for cell in result["cells"] if cell["closure"]]
     assert result["separated_with_closure"] == 0
     for cell in closed:
@@ -52,8 +42,8 @@ def test_no_retired_note_is_told_without_what_ended_it(result: dict[str, Any]) -
     assert not any(each["separated_any"] for each in result["budget"])
 
 
-def test_without_closure_it_happens(result: dict[str, Any]) -> None:
-    """The same requests on the same words do part notes, and a pass for diversity parts more: the set is not soft."""
+def test_without_closure_retired_notes_are_separated(result: dict[str, Any]) -> None:
+    """The same requests on the same texts separate notes, and a diversity pass separates more: the set is hard."""
     cells = [cell for cell in result["cells"] if not cell["closure"] and cell["channel"] == "dense"]
     plain, mmr = ([cell for cell in cells if cell["diversity"] == name] for name in ("plain", "MMR 0.5"))
     assert 0 < sum(cell["separated"] for cell in plain) < sum(cell["separated"] for cell in mmr)
@@ -61,7 +51,7 @@ def test_without_closure_it_happens(result: dict[str, Any]) -> None:
 
 
 def test_a_fixed_budget_is_never_exceeded(result: dict[str, Any]) -> None:
-    """0 % over; what closure adds is paid by chains that are displaced, and their number is said."""
+    """0 % over the budget. Closure displaces other chains, and their number is reported."""
     assert len(result["budget"]) == 2 * 2 * 3
     for each in result["budget"]:
         assert (each["over"], each["budget"]) == (0, 1_200)
@@ -70,7 +60,7 @@ def test_a_fixed_budget_is_never_exceeded(result: dict[str, Any]) -> None:
 
 
 def test_a_folder_without_the_set_is_refused(tmp_path: Path) -> None:
-    """Exit code 2, nothing on stdout, and which file is missing."""
-    done = run(tmp_path, "--data", str(tmp_path))
+    """Exit code 2, nothing on stdout, and the name of the missing file."""
+    done = run_bench(tmp_path, "separation", "--data", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert "carmem.jsonl" in done.stderr

@@ -1,32 +1,22 @@
-"""`crash`, `concurrency` and `growth` as anyone runs them, few rounds of each: nothing acknowledged is lost."""
+"""A few rounds of the benchmarks `crash`, `concurrency` and `growth`: nothing acknowledged is lost."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from wire import ROOT, clean_env
+from benchmark_runs import figures_of, run_bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 ROUNDS = 20
+PATIENCE_S = 880.0
 
 
-def bench(home: Path, *arguments: str) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
-    """The last line of a benchmark, and all of what it printed."""
-    command = [sys.executable, "-m", "bench", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=clean_env(home), capture_output=True, text=True, timeout=880)
-    assert done.stdout, done.stderr
-    return json.loads(done.stdout.splitlines()[-1]), done
-
-
-def test_twenty_kills_lose_nothing_and_leave_nothing_half(tmp_path: Path) -> None:
-    """Writers, compactions, re-embeddings and upgrades, killed at moments that the seed draws."""
-    result, done = bench(tmp_path, "crash", "--rounds", str(ROUNDS))
+def test_twenty_kills_lose_no_acknowledged_write_and_leave_none_partial(tmp_path: Path) -> None:
+    """Writers, compactions, re-embeddings and upgrades, killed at random moments."""
+    done = run_bench(tmp_path, "crash", "--rounds", str(ROUNDS), timeout_s=PATIENCE_S)
+    result = figures_of(done)
     wrong = {name: result[name] for name in ("lost", "partial", "check_failures")}
     assert wrong == {"lost": 0, "partial": 0, "check_failures": 0}, done.stdout
     assert result["rounds"] == ROUNDS
@@ -35,9 +25,10 @@ def test_twenty_kills_lose_nothing_and_leave_nothing_half(tmp_path: Path) -> Non
     assert "reembed" in result["killed"] | result["finished"]
 
 
-def test_three_servers_that_race_for_one_note_lose_and_fork_nothing(tmp_path: Path) -> None:
-    """Every write is there once, each race has one winner, and the chain that all race for has one head."""
-    result, done = bench(tmp_path, "concurrency", "--processes", "3", "--writes", "20")
+def test_three_servers_that_race_for_one_note_lose_no_write_and_make_no_fork(tmp_path: Path) -> None:
+    """Every write is there once, each race has one winner, and the contested chain has one head."""
+    done = run_bench(tmp_path, "concurrency", "--processes", "3", "--writes", "20", timeout_s=PATIENCE_S)
+    result = figures_of(done)
     wrong = {name: result[name] for name in ("lost", "duplicates", "errors", "forks")}
     assert wrong == {"lost": 0, "duplicates": 0, "errors": 0, "forks": 0}, done.stdout
     assert (result["acknowledged"], result["races"]) == (60, 12)
@@ -45,8 +36,9 @@ def test_three_servers_that_race_for_one_note_lose_and_fork_nothing(tmp_path: Pa
 
 
 def test_growth_ends_with_its_ratios(tmp_path: Path) -> None:
-    """A table, plots, and what the store and its waits came to; a store of sixty notes claims nothing."""
-    result, done = bench(tmp_path, "growth", "--writes", "60", "--words-alone")
+    """A table, plots and final ratios. The claims do not apply to a store of sixty notes."""
+    done = run_bench(tmp_path, "growth", "--writes", "60", "--words-alone", timeout_s=PATIENCE_S)
+    result = figures_of(done)
     assert {"bytes_over_compacted", "write_ratio", "read_ratio", "files", "most_files"} <= set(result)
     assert result["writes"] == 60
     assert "median ms of a recall" in done.stdout

@@ -23,10 +23,10 @@ PAGE = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
 SNIPPETS = dict(re.findall(r"<!-- http client: ([\w-]+) -->\n```\w+\n(.*?)```", PAGE, re.DOTALL))
 ADDRESS = "https://mem.example.com/mcp"
 KEPT_IN = {
-    "claude-code": "$STILLTRUE_TOKEN",
-    "claude-code-project": "${STILLTRUE_TOKEN}",
-    "cursor": "${env:STILLTRUE_TOKEN}",
-    "vscode": "${input:stilltrue-token}",
+    "claude-code": "$MEMORY_TOKEN",
+    "claude-code-project": "${MEMORY_TOKEN}",
+    "cursor": "${env:MEMORY_TOKEN}",
+    "vscode": "${input:memory-token}",
 }
 
 
@@ -77,7 +77,7 @@ def test_the_python_client_runs(guarded: tuple[Served, str], tmp_path: Path) -> 
     server, token = guarded
     program = SNIPPETS["python"].replace(ADDRESS, f"{server.url}/mcp")
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=clean_env(tmp_path, STILLTRUE_TOKEN=token),
+        [sys.executable, "-c", program], cwd=tmp_path, env=clean_env(tmp_path, MEMORY_TOKEN=token),
         capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
