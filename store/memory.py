@@ -105,6 +105,9 @@ class EphemeralStore:
     def events(self) -> list[Event]:
         return sorted((entry.event for entry in list(self._entries)), key=lambda event: event.id)
 
+    def lost(self) -> int:
+        return 0
+
     def by_request(self, request_id: str) -> str | None:
         return next(iter(self._ids(lambda entry: _request_of(entry) == request_id)), None)
 

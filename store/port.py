@@ -180,6 +180,12 @@ class Log(Protocol):
         """
         ...
 
+    def lost(self) -> int:
+        """How many rows are damaged so that not even their chain is known. A damaged note whose chain is known is
+        returned in it, as unreadable.
+        """
+        ...
+
     def events(self) -> list[Event]:
         """Every event there is, in log order, as of one moment."""
         ...

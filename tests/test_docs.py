@@ -15,11 +15,10 @@ from server.cli.main import _parser
 from server.config.load import load
 from server.config.settings import KEYS
 from server.protocol.arguments import ALIASES, COUNTS
-from server.protocol.dispatch import Dispatcher
+from server.protocol.dispatch import Dispatcher, memory_tools
 from server.protocol.prompts import listed
 from server.protocol.resources import SESSION, STATUS, templates
-from server.protocol.tools import verbs
-from server.wiring import StoreRuntime
+from server.runtime import StoreRuntime
 from stilltrue.classes import DEFAULT_CLASSES
 from stilltrue.event import KINDS
 from tools.admin.views import Retrieved, State
@@ -40,7 +39,7 @@ def test_every_tool_and_argument_is_documented() -> None:
     """docs/tools.md names each tool in a heading and each of its arguments in backticks."""
     text = page("docs/tools.md")
     headings = " ".join(line for line in text.splitlines() if line.startswith("## "))
-    for tool in verbs(Dispatcher(StoreRuntime(load(environ={})))):
+    for tool in memory_tools(Dispatcher(StoreRuntime(load(environ={})))):
         assert tool.name in headings
         missing = [name for name in tool.parameters["properties"] if not re.search(rf"\b{name}\b", text)]
         assert not missing, f"{tool.name} takes {missing}, which docs/tools.md does not mention"

@@ -14,26 +14,10 @@ from house_rules import FRONT_DOOR, MAY_IMPORT, circular, complaints, crowded, t
 ROOT = Path(__file__).resolve().parent.parent
 
 NOT_YET = (  # known breaches that are being mended
-    "circle: server.cli, stilltrue.__main__",
-    "circle: server.cli.main, server.cli.reembed_command, server.cli.store_commands, stilltrue.__main__",
-    "circle: server.protocol.dispatch, server.protocol.elicitation, server.protocol.resources",
-    "circle: server.protocol.instructions, server.tenants, server.wiring",
-    "circle: server.protocol, server.tenants, server.wiring",
-    "circle: store.admin, store.errors, store.files, store.folder, store.lance, store.object",
-    "circle: tools.remember, tools.supersede, tools.support",
-    "server/protocol/tools.py: verbs has over 60 lines",
-    "store/lance/store.py: imports store.folder.backend.open_folder",
-    "store/lance/store.py: imports store.object.opening.open_remote",
-    "tools/recall.py: recall has over 60 lines",
-    "tools/remember.py: remember has over 60 lines",
-    "tools/supersede.py: supersede has over 60 lines",
     "tests/agent_tools/test_recall.py: has over 300 lines",
-    "tests/command_line/test_config.py: has over 300 lines",
-    "tests/protocol/test_tenants.py: has over 300 lines",
     "tests/storage/test_reembed.py: has over 300 lines",
     "tests/storage/test_store_contract.py: has over 300 lines",
     "tests/storage/test_store_s3.py: has over 300 lines",
-    "tests/support/wire.py: has over 300 lines",
 )
 
 

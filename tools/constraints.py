@@ -11,6 +11,7 @@ from stilltrue.text.budget import Packed, Parcel, whole
 from stilltrue.text.render import RenderedRequirement, render_requirement, requirement_section
 from tools.support import validation
 from tools.support.context import ToolContext
+from tools.support.notices import damage
 from tools.support.results import Answer, Constrained, requirement_view
 
 
@@ -19,7 +20,7 @@ def constraints(context: ToolContext, subjects: Sequence[str] | None = None) -> 
     named = validation.subjects(subjects, context.limits)
     rendered = rendered_requirements(context, required(context, named or None))
     packed = packed_requirements(context, rendered)
-    notices = unknown(context, named)
+    notices = [*damage(context), *unknown(context, named)]
     data = Constrained(
         requirements=tuple(requirement_view(each, context.formatter) for each in rendered),
         subjects=named,

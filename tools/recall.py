@@ -17,6 +17,7 @@ from store.port import Count
 from tools.constraints import packed_requirements, rendered_requirements, required, unknown
 from tools.support import validation
 from tools.support.context import ToolContext
+from tools.support.notices import damage
 from tools.support.results import Answer, OmittedView, Recalled, WithheldView, chain_view, requirement_view
 from tools.support.retrieval import Found, retrieve
 
@@ -125,6 +126,7 @@ def present(
     notices = [*notices, *_notices(context, ask, found, selection)]
     rendered = rendered_requirements(context, binding.requirements)
     packed = packed_requirements(context, rendered)
+    further = len(set(selection.beyond).difference(each.chain.id for each in binding.requirements))
     data = Recalled(
         chains=tuple(
             chain_view(
@@ -143,7 +145,7 @@ def present(
         requirement_tokens=sum(each.tokens for each in packed),
         degraded=bool(found.degraded),
         as_of=formatter.time(ask.moment) if ask.moment else "",
-        further=selection.further,
+        further=further,
         withheld=tuple(WithheldView(name, count) for name, count in sorted(binding.withheld.items())),
         notices=tuple(notices),
     )
@@ -154,7 +156,7 @@ def present(
         packed,
         binding.subjects,
         notices,
-        selection.further,
+        further,
         binding.withheld,
         binding.others,
     )
@@ -162,7 +164,8 @@ def present(
 
 
 def _notices(context: ToolContext, ask: Ask, found: Found, selection: Selection) -> list[str]:
-    notices = [f"DEGRADED: {found.degraded}"] if found.degraded else []
+    notices = damage(context)
+    notices += [f"DEGRADED: {found.degraded}"] if found.degraded else []
     if selection.over:
         notices.append(f"{selection.over} matching memories are expired or erased; include_retired shows them")
     if not found.any:

@@ -32,7 +32,7 @@ Why = Annotated[str | None, Field(description="Why.")]
 NoteId = Annotated[str, Field(description="The 16-character id.")]
 NoteIds = Annotated[list[str], Field(description="16-character ids.")]
 Request = Annotated[str | None, Field(description="Your own key: a retry with it is stored once.")]
-Cues = Annotated[list[str] | None, Field(description="Situations in which it matters, e.g. booking a restaurant.")]
+Cues = Annotated[list[str] | None, Field(description="Situations where it matters, e.g. booking a restaurant.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _recall(
     query: Annotated[str, Field(description="What you need to know, in plain words.")],
     subjects: Annotated[
         list[str] | None,
-        Field(description="Only notes about these. Default: all, and the requirements of those named."),
+        Field(description="Only notes about these. Default: all."),
     ] = None,
     budget_tokens: Annotated[
         int | None, Field(description="Token limit for memories; requirements are extra.")

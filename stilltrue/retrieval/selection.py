@@ -80,13 +80,13 @@ class Selection:
     """What `recall` returns besides the requirements.
 
     `beside` are chains that would have been returned and hold a requirement: they are returned with the requirements,
-    outside the budget. `further` chains were entered beyond the maximum, and `over` are expired or erased.
+    outside the budget. `beyond` are the ids of chains beyond the maximum, and `over` chains are expired or erased.
     """
 
     returned: tuple[Returned, ...]
     beside: tuple[Requirement, ...]
     omitted: tuple[Omitted, ...]
-    further: int
+    beyond: tuple[str, ...]
     over: int
 
     @property
@@ -110,19 +110,18 @@ def select(
     """The chains to return, best first, whole, within the budget."""
     live = deliverable(entered, whole=ask.whole)
     ranked = rank(live, ask.intent, mmr_lambda)
-    held = {each.chain.id: found for each in ranked if (found := requirements([each.today], classes))}
-    beside = [each for each in ranked if each.chain.id in held and not _is_past(each, held[each.chain.id][0], ask)]
-    apart = {each.chain.id for each in beside}
-    free = [each for each in ranked if each.chain.id not in apart]
-    rendered = {each.chain.id: render_entered(each, formatter, whole=ask.whole) for each in free[: ask.maximum]}
+    top = ranked[: ask.maximum]
+    held = {each.chain.id: found[0] for each in top if (found := requirements([each.today], classes))}
+    free = [each for each in top if each.chain.id not in held or _is_past(each, held[each.chain.id], ask)]
+    rendered = {each.chain.id: render_entered(each, formatter, whole=ask.whole) for each in free}
     parcels = [Parcel(chain_id, each.lines) for chain_id, each in rendered.items()]
     packed, omitted = pack(parcels, ask.budget, count_tokens)
     by_id = {each.chain.id: each for each in free}
     return Selection(
         returned=tuple(Returned(by_id[each.parcel.key], rendered[each.parcel.key], each) for each in packed),
-        beside=tuple(held[each.chain.id][0] for each in ranked[: ask.maximum] if each.chain.id in held),
+        beside=tuple(held.values()),
         omitted=tuple(omitted),
-        further=max(0, len(free) - ask.maximum),
+        beyond=tuple(each.chain.id for each in ranked[ask.maximum :]),
         over=len(entered) - len(live),
     )
 

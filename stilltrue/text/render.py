@@ -25,6 +25,8 @@ REQUIREMENTS_HEADING = (
     "REQUIREMENTS ({count}): these are requirements, not notes. Your answer must respect every line below."
 )
 NO_REQUIREMENTS = "REQUIREMENTS: none for {subjects}."
+UNREADABLE_REQUIREMENT = "there is a requirement here that cannot be read. Ask the user what it says."
+NONE_LISTED = "REQUIREMENTS: none are listed here."
 
 _NOBODY: Mapping[str, int] = MappingProxyType({})
 _NAMED = 8
@@ -126,7 +128,8 @@ def _requirement_line(member: Member, mark: str, formatter: Formatter) -> str:
     doubt = "" if note.source == USER else f", NOT said by the user but by {inline(note.source)}"
     subjects = inline(", ".join(note.subjects))
     days = "; ".join([formatter.day(note.recorded_at), *_validity(member, formatter)])
-    line = f"! {inline(note.klass).upper()}: {indented(note.text)} [{note.id}] ({subjects}; {days}{doubt})"
+    text = UNREADABLE_REQUIREMENT if note.unreadable else indented(note.text)
+    line = f"! {inline(note.klass).upper()}: {text} [{note.id}] ({subjects}; {days}{doubt})"
     return f"{line} - {mark}" if mark else line
 
 
@@ -173,7 +176,7 @@ def requirement_section(
         for name, count in sorted(withheld.items())
     ]
     if required or lines:
-        heading = REQUIREMENTS_HEADING.format(count=len(required) + sum(withheld.values()))
+        heading = REQUIREMENTS_HEADING.format(count=len(required)) if required else NONE_LISTED
         return "\n".join([heading, *(each.text for each in required), *lines])
     nobody = NO_REQUIREMENTS.format(subjects=inline(", ".join(sorted(subjects))) or "anyone")
     if not others:

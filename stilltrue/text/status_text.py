@@ -10,6 +10,11 @@ from stilltrue.lifecycle import Member, Status
 from stilltrue.note import LinkKind
 from stilltrue.text.formatting import Formatter, indented
 
+_UNREADABLE = (
+    "its stored bytes do not match their checksum: what it says, and what it replaced, is not known. Tell the user "
+    "to run stilltrue check"
+)
+
 
 class StatusText(NamedTuple):
     """What a line says of a note besides its text. `state` is empty for a note that holds.
@@ -29,6 +34,8 @@ def status_text_of(member: Member, chain: Chain, formatter: Formatter, above: Se
 
     `above` are the notes shown right above it: if its successor is the only one there, it need not be named.
     """
+    if member.note.unreadable and member.status is not Status.ERASED:
+        return StatusText("DAMAGED", _UNREADABLE)
     why = ""
     match member.status:
         case Status.SUPERSEDED:

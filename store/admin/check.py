@@ -19,6 +19,7 @@ from store.folder.backend import FolderBackend
 from store.folder.erasure import pending
 from store.folder.generations import kept
 from store.folder.staging import preparing
+from store.lance.checksum import damage_in
 from store.lance.engine import Table
 from store.lance.indices import index_problems
 from store.lance.rows import arrow_of, empty_row, event_of, said_in
@@ -76,9 +77,12 @@ def repair(whole: FolderBackend, report: Report) -> None:
 
 
 def _all_rows(table: Table) -> list[Row]:
-    """Every row without its vector, but whether it has one."""
+    """Every row without its vector, but whether it has one, and with what its checksums say of it."""
     columns = [name for name in table.schema.names if name != "vector"]
-    rows: list[Row] = table.search().select(columns).to_arrow().to_pylist()
+    content = table.search().select(columns).to_arrow()
+    rows: list[Row] = [
+        row | {"damage": damage} for row, damage in zip(content.to_pylist(), damage_in(content), strict=True)
+    ]
     with_vector: frozenset[str] = frozenset()
     if "vector" in table.schema.names:
         found = table.search().where("vector IS NOT NULL").select(["id"]).to_arrow()
@@ -104,6 +108,9 @@ def _log(rows: Sequence[Row]) -> Iterator[str]:
     for row_id, times in Counter(row["id"] for row in rows).items():
         if times > 1:
             yield f"The id {row_id} stands in {times} rows."
+    for row in rows:
+        if row["damage"]:
+            yield f"Row {row['id']} does not match its checksum: its {row['damage']} changed after it was written."
     gone = {row["note"] for row in rows if row["kind"] == "erased"}
     for row in rows:
         if row["body"] is None:

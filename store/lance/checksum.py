@@ -51,6 +51,21 @@ def stored_sums(table: ArrowTable) -> list[tuple[int, int] | None]:
     return [None if each is None else divmod(each + (1 << 63), 1 << 32) for each in stored]
 
 
+def damage_in(table: ArrowTable) -> list[str]:
+    """For each row, which part of it does not match its checksum: `facts`, `words`, both, or empty for neither."""
+    if SUM not in table.column_names:
+        return [""] * table.num_rows
+    found = zip(stored_sums(table), facts_sums(table), words_sums(table), strict=True)
+    return [
+        " and ".join(
+            name for name, is_wrong in (("facts", stored[0] != facts), ("words", stored[1] != words)) if is_wrong
+        )
+        if stored
+        else ""
+        for stored, facts, words in found
+    ]
+
+
 def _sums(table: ArrowTable, columns: tuple[str, ...]) -> list[int]:
     pc, pa = arrow().compute, arrow()
     parts = []

@@ -116,6 +116,9 @@ class LanceStore:
         event_ids = facts.event_ids()
         return [*_standing(facts, event_ids, self._ledger.events(event_ids))]
 
+    def lost(self) -> int:
+        return len(self._ledger.current().lost)
+
     def by_request(self, request_id: str) -> str | None:
         """One query."""
         return next(iter(self._ids_where("request", request_id)), None)

@@ -34,8 +34,8 @@ def test_a_crowd_that_is_reached_only_through_a_note_is_named_with_the_call_that
         agent.note(f"p{number} drinks number {number}", subjects=[f"p{number}", "team"])
         agent.note(f"no nuts for p{number}", subjects=[f"p{number}", "team"], klass="allergy")
     answer = agent.recall("What does p7 drink?", limit=1)
-    assert rules(answer)[-1:] == ["no nuts for p7"]
-    assert len(rules(answer)) <= 13
+    assert "no nuts for p7" in rules(answer)
+    assert len(rules(answer)) <= 2  # that of p7, whom the question names, and what was found
     assert [(each.subject, each.requirements) for each in answer.data.withheld] == [("team", 300)]
     assert answer.text.splitlines()[-1] == (
         '! 300 requirements of team are not listed: before you act for team, call constraints(subjects=["team"]).'

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from sdk_client import sdk_client
 from seeded_store import texts_in
-from wire import FRONT_DOOR, PATIENCE_S, ROOT, clean_env, sdk_client
+from wire import FRONT_DOOR, PATIENCE_S, ROOT, clean_env
 
 from stilltrue import __version__
 

@@ -19,6 +19,17 @@ def validity(context: ToolContext, note: Note) -> list[str]:
     return [f"valid {' '.join(filter(None, (start, end)))}."] if start or end else []
 
 
+def damage(context: ToolContext) -> list[str]:
+    """That rows of the store are lost, if there are any: nobody can say what is missing from an answer then."""
+    lost = context.store.lost()
+    if not lost:
+        return []
+    return [
+        f"DAMAGED: {lost} stored rows cannot be read at all, so a requirement or a correction may be missing here. "
+        "Tell the user to run stilltrue check"
+    ]
+
+
 def degraded(problem: str | None) -> list[str]:
     """That a note has no vector, if there was a problem."""
     return [f"DEGRADED: stored without a vector, so it is found by its words only: {problem}."] if problem else []
