@@ -157,6 +157,8 @@ def tool_context(config: Config, store: Store, models: Models) -> ToolContext:
         default_class=config.memory.default_class,
         budget_tokens=recall.budget_tokens,
         max_chains=recall.max_chains,
+        indirect_requirements=recall.indirect_requirements,
+        unnamed_requirement_tokens=recall.unnamed_requirement_tokens,
         candidates=recall.candidates,
         refresh_floor_s=recall.refresh_floor_s,
         write_patience_s=config.store.lock_timeout_s,

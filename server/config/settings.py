@@ -144,6 +144,12 @@ class RecallSection:
 
     budget_tokens: int = key(1200, "Token budget for the chains in an answer", whole(1, 1_000_000))
     max_chains: int = key(12, "Maximum number of chains in an answer", whole(1, 1000))
+    indirect_requirements: int = key(
+        12, "Maximum number of requirements of a subject that only a returned note names", whole(0, 10_000)
+    )
+    unnamed_requirement_tokens: int = key(
+        400, "Token limit for everybody's requirements if a query names nobody", whole(0, 1_000_000)
+    )
     candidates: int = key(50, "Number of notes that each search passes to the ranking", whole(1, 1000))
     weight_relevance: float = key(0.7, "Weight of relevance: how well a note fits the query", number(0, 1))
     weight_recency: float = key(0.15, "Weight of recency: how recently a note was read", number(0, 1))
@@ -157,7 +163,7 @@ class RecallSection:
         0.8, "Share of token-by-token comparison in relevance; the rest is the mix above; 0: off", number(0, 1)
     )
     retrieval_bonus: float = key(
-        0.05, "How much importance grows with the logarithm of the number of retrievals", number(0, 1)
+        0.05, "How much of the bounded boost (0.05) reading a note can use; 0 turns it off", number(0, 1)
     )
     mmr_lambda: float = key(
         0.7,
