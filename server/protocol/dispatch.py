@@ -105,18 +105,16 @@ class Dispatcher:
         self, context: Context[Any, Any], verb: str, *args: Any, **kwargs: Any
     ) -> CallToolResult | InputRequiredResult:
         """Run `tools.VERB` on a worker and translate what it answers or raises; with `elicit`, ask the user first."""
-        unconfirmed = False
+        call: Callable[[ToolContext], Answer] = partial(_verb, verb, args, kwargs)
         try:
             if self.runtime.config.requirements.confirm == "elicit" and verb in elicitation.ASKED:
                 asked = await elicitation.put(self, context, verb, args, kwargs)
                 if isinstance(asked, InputRequiredResult):
                     return asked
-                args, kwargs, unconfirmed = asked
-            answer = await self.work(verb, partial(_verb, verb, args, kwargs))
+                call = asked
+            answer = await self.work(verb, call)
         except StilltrueError as error:
             raise ToolError(str(error)) from None
-        if unconfirmed:
-            answer = elicitation.told(answer)
         await self._announce(verb, answer)
         return self._result(answer)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver import Context
@@ -13,53 +14,53 @@ from stilltrue.errors import Refused
 
 if TYPE_CHECKING:
     from server.protocol.dispatch import Dispatcher
+    from tools.support.context import ToolContext
     from tools.support.results import Answer
 
 ASKED = frozenset({"remember", "supersede", "revoke", "reinstate"})
 """The verbs that can state, replace or lift a requirement."""
 
-Settled = tuple[tuple[Any, ...], dict[str, Any], bool]
-"""The arguments by which a verb is then called, and whether nobody could be asked."""
+Commit = Callable[["ToolContext"], "Answer"]
+"""What is left of a call once the user has been asked, or need not be."""
 
 
 async def put(
     dispatcher: Dispatcher, context: Context[Any, Any], verb: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> InputRequiredResult | Settled:
-    """Ask the user where the call touches a requirement and the client can ask; what to call the verb with then.
+) -> InputRequiredResult | Commit:
+    """Plan the call, ask the user if it touches a requirement and the client can ask, and return what commits it.
 
-    In the era of 2026-07-28 the question is an answer of its own, and the client calls again with the user's. Raises
-    Refused where the user does not agree.
+    In protocol 2026-07-28 the question is itself the result of the call, and the client calls again with the answer.
+    Raises Refused if the call is wrong or the user does not agree.
     """
-    question = await dispatcher.work(f"the question before {verb}", partial(_question, verb, args, kwargs))
+    plan, question = await dispatcher.work(f"the question before {verb}", partial(_planned, verb, args, kwargs))
+    commit = import_module(f"tools.{verb}").commit
     if question is None:
-        return args, dict(kwargs), False
+        return partial(_commit, commit, plan)
     from tools.support import confirmation
 
     agreed = await _asked(question, context) if _can_ask(context) else None
     if isinstance(agreed, InputRequiredResult):
         return agreed
     if agreed is None:
-        return *confirmation.unconfirmed(verb, args, kwargs), True
+        return partial(_commit, commit, confirmation.unconfirmed(plan))
     if not agreed:
         raise Refused(
             "declined",
             "The user was asked and did not agree.",
             "Nothing was written. Do not try again; ask the user what should hold instead.",
         )
-    return args, confirmation.confirmed(verb, kwargs), False
+    return partial(_commit, commit, confirmation.confirmed(plan))
 
 
-def told(answer: Answer) -> Answer:
-    """The answer of a call about which nobody could be asked, with a notice of that."""
+def _planned(verb: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], context: ToolContext) -> tuple[Any, Any]:
     from tools.support import confirmation
 
-    return confirmation.told(answer)
+    plan = import_module(f"tools.{verb}").plan(context, *args, **kwargs)
+    return plan, confirmation.question(context, plan)
 
 
-def _question(verb: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], context: Any) -> str | None:
-    from tools.support import confirmation
-
-    return confirmation.question(context, verb, args, kwargs)
+def _commit(commit: Callable[[ToolContext, Any], Answer], plan: Any, context: ToolContext) -> Answer:
+    return commit(context, plan)
 
 
 def _can_ask(context: Context[Any, Any]) -> bool:

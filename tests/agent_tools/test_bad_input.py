@@ -113,7 +113,7 @@ def cases() -> list[Any]:
         add(
             "supersede",
             f"relation {relation!r}",
-            "it is update or correction",
+            "update or correction is expected",
             **whole["supersede"],
             relation=relation,
         )

@@ -45,7 +45,7 @@ def test_the_same_request_twice_is_one_note(agent: Agent) -> None:
     rows = agent.written()
     again = agent.remember("Tom sits in Porto", subjects=["tom"], request_id="req-1")
     assert (again.data.id, again.data.stored, agent.written()) == (first.id, False, rows)
-    assert f"already stored: this request ('req-1') is note [{first.id}]" in again.text
+    assert f"already stored: note [{first.id}] is from this request ('req-1'); nothing was written." in again.text
 
 
 def test_a_retry_is_known_even_when_its_note_has_been_retired_since(agent: Agent) -> None:
@@ -70,7 +70,7 @@ def test_identical_bytes_are_one_note(agent: Agent) -> None:
     first = agent.note("Standup is at ten", subjects=["team", "Tom"])
     again = agent.remember("Standup is at ten", subjects=["tom ", "TEAM"])
     assert (again.data.id, again.data.stored, agent.store.health().notes) == (first, False, 1)
-    assert f"already stored: exactly this note is note [{first}]; nothing was written." in again.text
+    assert f"already stored: note [{first}] is identical; nothing was written." in again.text
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_retired_text_said_again_is_a_new_note_and_resurrects_nothing(agent: A
     agent.clock.on(days=5)
     again = agent.remember("Tests run with tox", subjects=["ci"])
     assert (again.data.stored, agent.status(old, again.data.id)) == (True, f"{end}, current")
-    assert f"these very words were stored as [{old}], which does not hold" in again.text
+    assert f"the same words were stored before as [{old}], which does not hold" in again.text
 
 
 def test_the_ready_call_makes_a_retired_text_true_again(agent: Agent) -> None:
@@ -164,7 +164,7 @@ def test_a_second_note_for_an_attribute_that_has_room_for_one_is_answered_with_a
     """Both are stored, and the reply names the first with the call that replaces both."""
     first = agent.note("Lives in\nGhent", klass="fact", attribute="home_city", subjects=["tom"])
     second = agent.remember("Lives in Bruges", klass="fact", attribute="home_city", subjects=["tom"])
-    assert "tom now has two current notes for 'home_city'" in second.text
+    assert "tom now has two current values of 'home_city'" in second.text
     assert calls_in(second.text)[0] == [first, second.data.id]
     assert agent.status(first, second.data.id) == "current, current"
 
@@ -182,7 +182,7 @@ def test_times_without_a_zone_are_taken_in_the_configured_one_and_echoed_with_it
     """A day as an end means the end of that day."""
     answer = agent.remember("Tom is on leave", valid_from="2026-03-04", valid_until="2026-03-06")
     assert (answer.data.note.status, answer.data.note.valid_until) == ("pending", "2026-03-07T00:00:00+00:00")
-    assert "it holds from 2026-03-04T00:00:00+00:00 until 2026-03-07T00:00:00+00:00." in answer.text
+    assert "(valid from 2026-03-04T00:00:00+00:00 until 2026-03-07T00:00:00+00:00.)" in answer.text
 
 
 # Refinements

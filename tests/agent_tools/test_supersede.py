@@ -99,7 +99,7 @@ def test_a_successor_whose_time_has_not_come_leaves_the_old_note_in_force(agent:
     assert agent.status(old, new.data.id) == "current, pending"
     assert "Now holds" not in new.text
     assert f"Replaces [{old}] Office in Ghent - still current" in new.text
-    assert "it holds from 2026-06-01T00:00:00+00:00 until further notice." in new.text
+    assert "(valid from 2026-06-01T00:00:00+00:00.)" in new.text
     agent.clock.on(days=120)
     assert told(agent.recall("office")) == ["Office in Bruges"]
 
@@ -270,4 +270,4 @@ def test_what_goes_wrong_after_the_append_does_not_make_the_answer_an_error(
 
     monkeypatch.setattr(agent.store, "by_vector", broken)
     answer = agent.supersede(old, "Standup at nine")
-    assert "the note is stored; near repetitions could not be looked for: the index is gone" in answer.text
+    assert "the note is stored, but near repetitions could not be looked for: the index is gone" in answer.text

@@ -5,7 +5,7 @@ Clients forward one or the other, so both are complete and both are small: `data
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from typing import Any
 
 from stilltrue.chain import Chain, Delivery
 from stilltrue.lifecycle import Member
+from stilltrue.note import Note
 from stilltrue.requirement import Requirement
 from stilltrue.text.formatting import Formatter
 from stilltrue.text.status_text import status_text_of, status_texts
@@ -204,6 +205,20 @@ def note_view(member: Member, chain: Chain, formatter: Formatter) -> NoteView:
         valid_until=formatter.time(note.valid_until) if note.valid_until else "",
         attribute=note.attribute or "",
     )
+
+
+def note_lines(verb: str, note: NoteView, notices: Sequence[str]) -> list[str]:
+    """The first lines of an answer about a note: what was done to it, then the notices."""
+    mark = f" - {note.mark}" if note.mark else "."
+    head = f"{verb} [{note.id}] about {', '.join(note.subjects)}, as {note.klass}, from {note.source}{mark}"
+    return [head, *(f"({notice})" for notice in notices)]
+
+
+def validity_notice(note: Note, formatter: Formatter) -> list[str]:
+    """When a note is valid, to the second and with the offset from UTC; nothing if it is unbounded."""
+    start = [f"from {formatter.time(note.valid_from)}"] if note.valid_from else []
+    end = [f"until {formatter.time(note.valid_until)}"] if note.valid_until else []
+    return [f"valid {' '.join([*start, *end])}."] if start or end else []
 
 
 def chain_view(
