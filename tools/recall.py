@@ -1,25 +1,27 @@
-"""Answer a query with what is still true: chains by rank, requirements by rule.
+"""Answer a query with what is still true: chains by rank, requirements always.
 
-One trip down, one trip up: when -> subjects -> search -> chains -> ranking -> packing -> requirements -> wording.
+Four stages: parse the call, retrieve what matches, select what is delivered (pure, in the core), present it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 
-from stilltrue.requirement import requirements
+from stilltrue.chain import Delivery, deliver
 from stilltrue.retrieval import temporal
-from stilltrue.retrieval.budget import Omitted, Packed, Parcel, pack
-from stilltrue.retrieval.ranking import diverse
+from stilltrue.retrieval.budget import Line
+from stilltrue.retrieval.selection import Ask, Entered, Selected, Selection, select
 from stilltrue.retrieval.subjects import named_in
 from stilltrue.text.render import chain_lines, page, retraction_lines
+from stilltrue.text.status_text import StatusText, status_texts
 from store.port import Count
 from tools.constraints import packed_requirements, required, unknown
 from tools.support import validation
 from tools.support.context import ToolContext
 from tools.support.results import Answer, ChainView, OmittedView, Recalled, chain_view, requirement_view
-from tools.support.retrieval import Entered, counts_of, enter, search
+from tools.support.retrieval import Retrieval, retrieve
 
 
 def recall(
@@ -35,163 +37,160 @@ def recall(
 ) -> Answer:
     """The chains that answer the query, whole, best first, within the budget; then every requirement in play.
 
-    `limit` is a smaller number of chains than the configuration's; the requirements are not among them.
-    Without `subjects`, those in play are the default one, those the query names, and those of the chains that
-    are delivered. Raises Refused for a query, subject, budget or date that is none.
+    `limit` lowers the configured number of chains; requirements do not count. Without `subjects`, those in play are
+    the default one, those that the query names, and those of the delivered chains. Raises Refused for an invalid
+    query, subject, budget or date.
     """
-    asked = validation.query(query, context.limits)
+    ask = parse(
+        context, query, subjects=subjects, budget_tokens=budget_tokens, as_of=as_of, include_retired=include_retired,
+        session=session, limit=limit,
+    )  # fmt: skip
+    found = retrieve(context, ask)
+    selection = select(
+        found.entered,
+        ask,
+        classes=context.classes,
+        mmr_lambda=context.policy.mmr_lambda,
+        count_tokens=context.count_tokens,
+        render=renderer(context, found.counts, whole=ask.whole),
+    )
+    answer = present(context, ask, found, selection)
+    _mark_read(context, ask, selection, found.counts)
+    return answer
+
+
+def parse(
+    context: ToolContext,
+    query: str,
+    *,
+    subjects: Sequence[str] | None = None,
+    budget_tokens: int | None = None,
+    as_of: str | None = None,
+    include_retired: bool = False,
+    session: str = "",
+    limit: int | None = None,
+) -> Ask:
+    """The call as it is meant, with the time that the query is about. Raises Refused if an argument is wrong."""
+    words = validation.query(query, context.limits)
     given = validation.subjects(subjects, context.limits)
     budget = validation.budget(budget_tokens, context.budget_tokens, context.limits)
     most = validation.count(limit, context.max_chains)
     conversation = validation.session(session, context.limits)
     now = context.clock()
-    intent = temporal.read(asked, now.astimezone(context.formatter.zone))
+    intent = temporal.read(words, now.astimezone(context.formatter.zone))
     moment = validation.moment("as_of", as_of, context.formatter, "end") or intent.as_of
-    notices = unknown(context, given)
     if moment is not None and moment.microsecond == 0:
-        moment += timedelta(microseconds=999_999)  # times are told in whole seconds, so such a second is meant whole
-    if moment is not None and moment >= now:
-        moment = None
-        if as_of:
-            notices.append("as_of is not over yet: this is what holds now")
+        moment += timedelta(microseconds=999_999)  # answers show whole seconds, so a whole second includes all of it
+    over = moment is None or moment < now
+    return Ask(
+        query=words,
+        subjects=given,
+        session=conversation,
+        now=now,
+        moment=moment if over else None,
+        intent=intent,
+        whole=include_retired or intent.history,
+        budget=budget,
+        limit=most,
+        reach=context.max_chains,
+        notices=() if over or not as_of else ("as_of is not over yet: this is what holds now",),
+    )
 
-    hits, degraded = search(context, asked, given)
-    if degraded:
-        notices.append(f"DEGRADED: {degraded}")
-    records = context.store.chains({hit.chain for hit in [*hits.by_vector, *hits.by_text]})
-    counts = counts_of(context, records, conversation)
-    entered = enter(context, hits, records, counts, intent.recency, moment, now)
-    whole = include_retired or intent.history
-    told, retired = _deliverable(entered, whole)
-    ranked = _ranked(context, told, intent)
-    if retired:
-        notices.append(f"{retired} matching memories are over or erased; include_retired shows them")
-    if not records:
-        notices.append("no note of these subjects matches" if given else "nothing is stored yet that could match")
 
-    # A chain that binds somebody is told with the requirements, where no budget applies, and not twice.
-    aside = {each.chain.id for each in ranked if _ruled(context, each, given, whole or moment is not None)}
-    fitting = [each for each in ranked if each.chain.id not in aside]
-    free, further = fitting[:most], max(0, len(fitting) - most)
-    packed, omitted = _packed(context, free, counts, budget, shown_whole=whole)
-    delivered = {each.parcel.key for each in packed}
-    reached = [each for each in ranked[: context.max_chains] if _ruled(context, each, given, past=False)]
-    in_play = set(given) or {context.default_subject, *_named(context, asked)}
-    if not given:
-        for each in [*(each for each in free if each.chain.id in delivered), *reached]:
-            in_play |= each.today.subjects
+@dataclass(frozen=True, slots=True)
+class RenderedChain:
+    """A chain as it is delivered: its parts, their status texts, its lines, and how often its lead was delivered."""
+
+    delivery: Delivery
+    status_texts: Mapping[str, StatusText]
+    lines: tuple[Line, ...]
+    seen: tuple[int, int]
+
+
+def renderer(context: ToolContext, counts: Mapping[str, Count], *, whole: bool) -> Callable[[Entered], RenderedChain]:
+    """Renders a chain in full or, unless `whole`, a chain in which nothing holds as its retractions."""
+
+    def render(each: Entered) -> RenderedChain:
+        # Only what is newer than the best entry is needed: in a long chain, nearly every note is an entry.
+        delivery = deliver(each.chain, each.entries[:1], each.today if each.today is not each.chain else None)
+        texts = status_texts(delivery, context.formatter)
+        seen = _seen(each, counts)
+        # As of an earlier moment, what is known today of a withdrawn note is shown with it, so it needs all lines.
+        if each.chain.retired and not whole and each.chain is each.today:
+            lines = retraction_lines(each.chain, each.entries, context.formatter, texts)
+        else:
+            lines = chain_lines(delivery, context.formatter, seen, texts)
+        return RenderedChain(delivery, texts, lines, seen)
+
+    return render
+
+
+def present(context: ToolContext, ask: Ask, found: Retrieval, selection: Selection[RenderedChain]) -> Answer:
+    """The answer: the selected chains, the requirements of all subjects in play, and what the agent should know."""
+    in_play = set(ask.subjects)
+    if not in_play:
+        named = named_in(ask.query, context.store.subjects())
+        in_play = {context.default_subject, *named, *selection.subjects}
     held = required(context, in_play)
-    rules = packed_requirements(context, held)
-
-    _mark_read(context, [each for each in free if each.chain.id in delivered], counts, conversation, now)
-    if moment is not None:
-        notices.append(f"as of {context.formatter.time(moment)}: what was known then; requirements are today's")
-    elif intent.words:
-        notices.append(f"'{intent.words}' asks about the past: history is shown and age does not count")
-    views = {each.chain.id: each for each in free}
+    requirements = packed_requirements(context, held)
+    notices = _notices(context, ask, found, selection)
+    packed = [each.packed for each in selection.chains]
     data = Recalled(
-        chains=tuple(_view(context, views[each.parcel.key], each, counts) for each in packed),
+        chains=tuple(_view(context, each) for each in selection.chains),
         requirements=tuple(requirement_view(each, context.formatter) for each in held),
-        omitted=tuple(OmittedView(each.key, each.tokens) for each in omitted),
+        omitted=tuple(OmittedView(each.key, each.tokens) for each in selection.omitted),
         subjects=tuple(sorted(in_play)),
         tokens=sum(each.tokens for each in packed),
-        requirement_tokens=sum(each.tokens for each in rules),
-        degraded=bool(degraded),
-        as_of=context.formatter.time(moment) if moment else "",
-        further=further,
+        requirement_tokens=sum(each.tokens for each in requirements),
+        degraded=bool(found.degraded),
+        as_of=context.formatter.time(ask.moment) if ask.moment else "",
+        further=selection.further,
         notices=tuple(notices),
     )
-    return Answer(page(packed, omitted, rules, in_play, notices, further), data)
+    text = page(packed, selection.omitted, requirements, in_play, notices, selection.further)
+    return Answer(text, data)
 
 
-def _deliverable(entered: Sequence[Entered], include_retired: bool) -> tuple[list[Entered], int]:
-    """The chains that may be told, and how many are over: expired or erased, with no retraction to report."""
-    told = [
-        each
-        for each in entered
-        if include_retired
-        or not each.chain.retired
-        or any(each.chain.members[note_id].revocation for note_id in each.chain.lead)
-    ]
-    return told, len(entered) - len(told)
+def _notices(context: ToolContext, ask: Ask, found: Retrieval, selection: Selection[RenderedChain]) -> list[str]:
+    notices = [*unknown(context, ask.subjects), *ask.notices]
+    if found.degraded:
+        notices.append(f"DEGRADED: {found.degraded}")
+    if selection.retired:
+        notices.append(f"{selection.retired} matching memories are over or erased; include_retired shows them")
+    if not found.matched:
+        notices.append(
+            "no note of these subjects matches" if ask.subjects else "nothing is stored yet that could match"
+        )
+    if ask.moment is not None:
+        notices.append(f"as of {context.formatter.time(ask.moment)}: what was known then; requirements are today's")
+    elif ask.intent.words:
+        notices.append(f"'{ask.intent.words}' asks about the past: history is shown and age does not count")
+    return notices
 
 
-def _ranked(context: ToolContext, entered: Sequence[Entered], intent: temporal.Intent) -> list[Entered]:
-    """Best first, with diversity between the chains; where a time is asked about, what is of it comes first."""
-    order = diverse([each.score for each in entered], [each.vector for each in entered], context.policy.mmr_lambda)
-    ranked = [entered[position] for position in order]
-    if intent.span is None:
-        return ranked
-    start, end = intent.span
-    return sorted(ranked, key=lambda each: not any(_touches(each, note, start, end) for note in each.chain.members))
-
-
-def _touches(entered: Entered, note_id: str, start: datetime, end: datetime) -> bool:
-    """Whether the note was recorded, or had stated times of validity, in the span."""
-    note = entered.chain.members[note_id].note
-    if start <= note.recorded_at < end:
-        return True
-    if note.valid_from is None and note.valid_until is None:
-        return False
-    return (note.valid_from is None or note.valid_from < end) and (
-        note.valid_until is None or note.valid_until > start
-    )
-
-
-def _ruled(context: ToolContext, entered: Entered, subjects: Collection[str], past: bool) -> bool:
-    """Whether all that is asked of the chain stands in the requirements section once its subjects are in play.
-
-    That section tells what binds and what is newer. Where the past is asked about, what came before is told above.
-    """
-    held = requirements([entered.today], context.classes, subjects or None)
-    if not held or not past:
-        return bool(held)
-    return entered.today.closure(member.id for member in held[0].binding) >= entered.chain.members.keys()
-
-
-def _packed(
-    context: ToolContext, entered: Sequence[Entered], counts: dict[str, Count], budget: int, *, shown_whole: bool
-) -> tuple[list[Packed], list[Omitted]]:
-    parcels = []
-    for each in entered:
-        # As of an earlier moment, what has become of a withdrawn note since is told with it.
-        if each.chain.retired and not shown_whole and each.chain is each.today:
-            lines = retraction_lines(each.chain, each.entries, context.formatter)
-        else:
-            lines = chain_lines(each.delivery, context.formatter, _seen(each, counts))
-        parcels.append(Parcel(each.chain.id, lines))
-    return pack(parcels, budget, context.count_tokens)
-
-
-def _seen(entered: Entered, counts: dict[str, Count]) -> tuple[int, int]:
-    """How often the leads of the chain were delivered: in this session and in all."""
-    told = [counts[note_id] for note_id in entered.chain.lead if note_id in counts]
-    return max((each.session for each in told), default=0), max((each.total for each in told), default=0)
+def _seen(entered: Entered, counts: Mapping[str, Count]) -> tuple[int, int]:
+    """How often the leads of the chain were delivered before: in this session and in total."""
+    known = [counts[note_id] for note_id in entered.chain.lead if note_id in counts]
+    return max((each.session for each in known), default=0), max((each.total for each in known), default=0)
 
 
 def _mark_read(
-    context: ToolContext,
-    delivered: Sequence[Entered],
-    counts: dict[str, Count],
-    session: str,
-    now: datetime,
+    context: ToolContext, ask: Ask, selection: Selection[RenderedChain], counts: Mapping[str, Count]
 ) -> None:
-    """Count the delivered heads as read, at most once in the refresh floor for each session."""
-    heads = {note_id for each in delivered for note_id in each.chain.lead}
-    floor = now - timedelta(seconds=context.refresh_floor_s)
+    """Count the delivered leads as read, each at most once per refresh floor in a session."""
+    leads = {note_id for each in selection.chains for note_id in each.entered.chain.lead}
+    floor = ask.now - timedelta(seconds=context.refresh_floor_s)
     due = [
         note_id
-        for note_id in sorted(heads)
+        for note_id in sorted(leads)
         if (last := counts.get(note_id, Count()).session_read_at) is None or last <= floor
     ]
-    context.store.usage.record(due, session, now)
+    context.store.usage.record(due, ask.session, ask.now)
 
 
-def _named(context: ToolContext, asked: str) -> list[str]:
-    """The known subjects that the query names."""
-    return named_in(asked, context.store.subjects())
-
-
-def _view(context: ToolContext, entered: Entered, packed: Packed, counts: dict[str, Count]) -> ChainView:
-    shown = [line.note_id for line in packed.lines]
-    return chain_view(entered.delivery, shown, context.formatter, packed.hidden, _seen(entered, counts))
+def _view(context: ToolContext, selected: Selected[RenderedChain]) -> ChainView:
+    made = selected.rendered
+    shown = [line.note_id for line in selected.packed.lines]
+    return chain_view(
+        made.delivery, shown, context.formatter, made.status_texts, hidden=selected.packed.hidden, counts=made.seen
+    )

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from bench.separation.stores import Change, Pair
 from bench.stage import NOW, Stage
-from stilltrue.retrieval import temporal
 from stilltrue.retrieval.budget import Packed, Parcel, pack
 from stilltrue.retrieval.ranking import Policy, diverse
-from tools.recall import _deliverable, _packed, _ranked
+from stilltrue.retrieval.selection import Entered, deliverable, packed, ranked
+from tools.recall import renderer
 from tools.support.context import ToolContext
-from tools.support.retrieval import Entered, Hits, enter, search
+from tools.support.retrieval import Hits, enter, search
 
 BUDGET = 1_200
 POOL = 20
@@ -75,11 +75,10 @@ def answers(pair: Pair, change: Change, ks: Sequence[int]) -> Iterator[Answers]:
     chains_by_channel = _entered(pair.linked, change.query)
     for channel in CHANNELS:
         found, relevance = notes_by_channel[channel]
-        chains, _ = _deliverable(chains_by_channel[channel][0], False)
+        chains = deliverable(chains_by_channel[channel][0], whole=False)
         for diversity, weight in PASSES.items():
             notes = _chosen(found, relevance, weight)
-            policy = replace(CHANNELS[channel], mmr_lambda=1.0 if weight is None else weight)
-            told = _ranked(pair.linked.with_policy(policy), chains, temporal.NOW)
+            told = ranked(chains, 1.0 if weight is None else weight)
             told = _apart_enough(told) if weight is None else told
             at = {}
             for k in ks:
@@ -149,21 +148,25 @@ def _closed(pair: Pair, notes: Sequence[Entered]) -> list[Entered]:
 
 
 def _of_notes(pair: Pair, notes: Sequence[Entered], room: int) -> Told:
-    packed, _ = _packed(pair.plain.context, notes, {}, room, shown_whole=False)
+    shown = _recalled(pair.plain.context, notes, room)
     told = Told()
-    for line, each in enumerate(packed):
+    for line, each in enumerate(shown):
         place = pair.places[each.parcel.key]
         if place.change is not None:
             (told.end if place.ends else told.old)[place.change] = line
-    told.chains = frozenset(pair.places[each.parcel.key].chain.id for each in packed)
-    told.tokens = sum(each.tokens for each in packed)
+    told.chains = frozenset(pair.places[each.parcel.key].chain.id for each in shown)
+    told.tokens = sum(each.tokens for each in shown)
     return told
 
 
 def _whole(pair: Pair, chains: Sequence[Entered], room: int) -> list[Packed]:
     """As recall tells them."""
-    packed, _ = _packed(pair.linked.context, chains, {}, room, shown_whole=False)
-    return packed
+    return _recalled(pair.linked.context, chains, room)
+
+
+def _recalled(context: ToolContext, entered: Sequence[Entered], room: int) -> list[Packed]:
+    chains, _ = packed(entered, room, context.count_tokens, renderer(context, {}, whole=False))
+    return [each.packed for each in chains]
 
 
 def _bare(pair: Pair, chains: Sequence[Entered], room: int) -> list[Packed]:
@@ -171,16 +174,16 @@ def _bare(pair: Pair, chains: Sequence[Entered], room: int) -> list[Packed]:
     every = _whole(pair, chains, _ROOM)
     needed = [tuple(line for line in each.lines if line.must or line.wanted) for each in every]
     parcels = [Parcel(each.parcel.key, lines) for each, lines in zip(every, needed, strict=True)]
-    packed, _ = pack(parcels, room, pair.linked.context.count_tokens)
-    return packed
+    fitting, _ = pack(parcels, room, pair.linked.context.count_tokens)
+    return fitting
 
 
-def _of_chains(pair: Pair, packed: Sequence[Packed]) -> Told:
+def _of_chains(pair: Pair, shown: Sequence[Packed]) -> Told:
     """Read from the lines as they go out, not from what the chains should hold."""
     context = pair.linked.context
-    told = Told(chains=frozenset(each.parcel.key for each in packed), tokens=sum(each.tokens for each in packed))
+    told = Told(chains=frozenset(each.parcel.key for each in shown), tokens=sum(each.tokens for each in shown))
     number = 0
-    for each in packed:
+    for each in shown:
         for line in each.lines:
             number += 1
             if line.note_id in pair.ends:
@@ -195,5 +198,5 @@ def _of_chains(pair: Pair, packed: Sequence[Packed]) -> Told:
     return told
 
 
-def _history(packed: Packed, context: ToolContext) -> int:
-    return sum(context.count_tokens(line.text) + 1 for line in packed.lines if not line.must and not line.wanted)
+def _history(shown: Packed, context: ToolContext) -> int:
+    return sum(context.count_tokens(line.text) + 1 for line in shown.lines if not line.must and not line.wanted)

@@ -7,7 +7,7 @@ of a note are never at the start of a line, so that no note can pass for a headi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from stilltrue.chain import Chain, Delivery
 from stilltrue.classes import DEFAULT_CLASS
@@ -22,12 +22,17 @@ REQUIREMENTS_HEADING = "REQUIREMENTS ({count}): rules, not notes. Your answer mu
 NO_REQUIREMENTS = "REQUIREMENTS: none for {subjects}."
 
 
-def chain_lines(delivery: Delivery, formatter: Formatter, counts: tuple[int, int] | None = None) -> tuple[Line, ...]:
+def chain_lines(
+    delivery: Delivery,
+    formatter: Formatter,
+    counts: tuple[int, int] | None = None,
+    texts: Mapping[str, StatusText] | None = None,
+) -> tuple[Line, ...]:
     """A chain as lines: what holds first, then what came before, newest first, then what is known since.
 
-    `counts` are the retrievals in this session and in all.
+    `counts` are the retrievals in this session and in all, `texts` the status texts, where they are known already.
     """
-    chain, status_text, lines = delivery.chain, status_texts(delivery, formatter), []
+    chain, status_text, lines = delivery.chain, texts or status_texts(delivery, formatter), []
     seen = f"recalled before: {counts[0]}x this session, {counts[1]}x in all" if counts and counts[1] else ""
     warning = _warning(chain)
     if warning:
@@ -40,12 +45,14 @@ def chain_lines(delivery: Delivery, formatter: Formatter, counts: tuple[int, int
         must, wanted = member.id in delivery.must, member.id in delivery.wanted
         lines.append(Line(f"  {told}", must, member.id, wanted))
     for member in delivery.since:
-        told = _told(member, status_text_of(member, delivery.today or chain, formatter), formatter)
+        told = _told(member, status_text[member.id], formatter)
         lines.append(Line(f"  since then: {told}", True, member.id))
     return tuple(lines)
 
 
-def retraction_lines(chain: Chain, entered: Iterable[str], formatter: Formatter) -> tuple[Line, ...]:
+def retraction_lines(
+    chain: Chain, entered: Iterable[str], formatter: Formatter, texts: Mapping[str, StatusText] | None = None
+) -> tuple[Line, ...]:
     """A chain in which nothing holds, in a line for each revoked end, so that it is not learned again.
 
     The closure of what was entered is told whole. Empty where no end was revoked.
@@ -61,7 +68,8 @@ def retraction_lines(chain: Chain, entered: Iterable[str], formatter: Formatter)
     ]
     lines: list[Line] = []
     for member in [*revoked, *rest]:
-        told = _told(member, status_text_of(member, chain, formatter), formatter)
+        text = texts[member.id] if texts else status_text_of(member, chain, formatter)
+        told = _told(member, text, formatter)
         lines.append(Line(f"{'  ' if lines else '* '}{told}", True, member.id))
     return tuple(lines)
 

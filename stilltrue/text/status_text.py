@@ -51,7 +51,7 @@ def status_text_of(member: Member, chain: Chain, formatter: Formatter, above: Se
 
 
 def status_texts(delivery: Delivery, formatter: Formatter) -> dict[str, StatusText]:
-    """What became of the lead and the rest as they are told and, as of an earlier moment, what is known today."""
+    """What became of the lead, the rest and what came since, as they are told; of then, what is known today."""
     told = {}
     above = delivery.chain.lead
     for member in (*delivery.lead, *delivery.rest):
@@ -59,6 +59,8 @@ def status_texts(delivery: Delivery, formatter: Formatter) -> dict[str, StatusTe
         known = _hindsight(member, delivery, formatter)
         told[member.id] = StatusText(status_text.state, "; ".join(filter(None, (status_text.remark, known))))
         above = above if member.id in delivery.chain.lead else (member.id,)
+    for member in delivery.since:
+        told[member.id] = status_text_of(member, delivery.today or delivery.chain, formatter)
     return told
 
 

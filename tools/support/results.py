@@ -6,7 +6,7 @@ Clients forward one or the other, so both are complete and both are small: `data
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,7 @@ from stilltrue.lifecycle import Member
 from stilltrue.note import Note
 from stilltrue.requirement import Requirement
 from stilltrue.text.formatting import Formatter
-from stilltrue.text.status_text import status_text_of, status_texts
+from stilltrue.text.status_text import StatusText, status_text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +189,8 @@ def as_data(value: Any) -> Any:
     return value
 
 
-def note_view(member: Member, chain: Chain, formatter: Formatter) -> NoteView:
-    """The note with its status and mark as the fold of `chain` says."""
+def note_view(member: Member, chain: Chain, formatter: Formatter, mark: StatusText | None = None) -> NoteView:
+    """The note with its status and mark as the fold of `chain` says; `mark` if its status text is known already."""
     note = member.note
     return NoteView(
         id=note.id,
@@ -200,7 +200,7 @@ def note_view(member: Member, chain: Chain, formatter: Formatter) -> NoteView:
         klass=note.klass,
         source=note.source,
         recorded_at=formatter.time(note.recorded_at),
-        mark=str(status_text_of(member, chain, formatter)),
+        mark=str(status_text_of(member, chain, formatter) if mark is None else mark),
         valid_from=formatter.time(note.valid_from) if note.valid_from else "",
         valid_until=formatter.time(note.valid_until) if note.valid_until else "",
         attribute=note.attribute or "",
@@ -222,20 +222,25 @@ def validity_notice(note: Note, formatter: Formatter) -> list[str]:
 
 
 def chain_view(
-    delivery: Delivery, shown: Iterable[str], formatter: Formatter, hidden: int = 0, counts: tuple[int, int] = (0, 0)
+    delivery: Delivery,
+    shown: Iterable[str],
+    formatter: Formatter,
+    texts: Mapping[str, StatusText],
+    *,
+    hidden: int = 0,
+    counts: tuple[int, int] = (0, 0),
 ) -> ChainView:
-    """The chain with those of its members that are shown."""
-    kept = set(shown)
-    chain, status_text = delivery.chain, status_texts(delivery, formatter)
+    """The chain with those of its members that are shown. `texts` are the status texts of the delivery."""
+    ids, chain = set(shown), delivery.chain
 
     def view(member: Member) -> NoteView:
-        return replace(note_view(member, chain, formatter), mark=str(status_text[member.id]))
+        return note_view(member, chain, formatter, texts[member.id])
 
     return ChainView(
         id=chain.id,
         lead=tuple(view(member) for member in delivery.lead),
-        history=tuple(view(member) for member in delivery.rest if member.id in kept),
-        since=tuple(note_view(member, delivery.today or chain, formatter) for member in delivery.since),
+        history=tuple(view(member) for member in delivery.rest if member.id in ids),
+        since=tuple(view(member) for member in delivery.since),
         hidden=hidden,
         contested=chain.contested,
         damaged=chain.cyclic,

@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from stilltrue.chain import Chain, Delivery, chains, deliver
+from stilltrue.chain import Chain, chains
 from stilltrue.errors import StoreTrouble
 from stilltrue.lifecycle import Member
 from stilltrue.retrieval import late_interaction
 from stilltrue.retrieval.ranking import Candidate, Recency, relevance, score
+from stilltrue.retrieval.selection import Ask, Entered
 from stilltrue.retrieval.stop_words import content_words
-from store.port import ChainRecord, Count, Embedder, Encoded, Hit, Reranker, Vector
+from store.port import ChainRecord, Count, Embedder, Encoded, Hit, Reranker
 from tools.support.context import ToolContext
 
 _DAY = timedelta(days=1)
@@ -23,22 +24,16 @@ _WORDS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
-    """A chain that the search entered, by which notes (the best first), and its score: that of its best entry.
+class Retrieval:
+    """The chains that a search entered, how often their notes were delivered, and whether it matched anything at all.
 
-    `today` is the chain as it is now, where `chain` is folded as of an earlier moment.
+    `degraded` says why a channel of the search was missing.
     """
 
-    chain: Chain
-    today: Chain
-    entries: tuple[str, ...]
-    score: float
-    vector: Vector | None
-
-    @property
-    def delivery(self) -> Delivery:
-        # Only what is newer than the best entry must be told: nearly every note of a long chain is an entry.
-        return deliver(self.chain, self.entries[:1], self.today if self.today is not self.chain else None)
+    entered: list[Entered]
+    counts: dict[str, Count]
+    matched: bool
+    degraded: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +46,15 @@ class Hits:
     asked: str = ""
     reranker: Reranker | None = None
     cut: bool = False
+
+
+def retrieve(context: ToolContext, ask: Ask) -> Retrieval:
+    """The chains that match the query, as of the moment that is asked about."""
+    hits, degraded = search(context, ask.query, ask.subjects)
+    records = context.store.chains({hit.chain for hit in [*hits.by_vector, *hits.by_text]})
+    counts = counts_of(context, records, ask.session)
+    entered = enter(context, hits, records, counts, ask.intent.recency, ask.moment, ask.now)
+    return Retrieval(entered, counts, bool(records), degraded)
 
 
 def search(context: ToolContext, asked: str, subjects: Collection[str]) -> tuple[Hits, str | None]:

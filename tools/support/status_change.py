@@ -11,6 +11,7 @@ from stilltrue.lifecycle import Step
 from stilltrue.note import Note
 from stilltrue.requirement import requirements
 from stilltrue.text.render import chain_lines
+from stilltrue.text.status_text import status_texts
 from tools.support.context import ToolContext
 from tools.support.effect import Effect, may_bind
 from tools.support.lookup import Found, entry, find, require
@@ -83,6 +84,7 @@ def _binding(chain: Chain, context: ToolContext) -> dict[str, Note]:
 
 def _answer(context: ToolContext, chain: Chain, event: Revoked | Reinstated, more: list[str]) -> Answer:
     delivery = deliver(chain, [event.note_id])
+    texts = status_texts(delivery, context.formatter)
     member = chain.members[event.note_id]
     notices = []
     if requirements([chain], context.classes):
@@ -93,10 +95,10 @@ def _answer(context: ToolContext, chain: Chain, event: Revoked | Reinstated, mor
     data = Changed(
         id=member.id,
         status=member.status,
-        chain=chain_view(delivery, chain.members, context.formatter),
+        chain=chain_view(delivery, chain.members, context.formatter, texts),
         notices=tuple(notices),
     )
     lines = [f"{type(event).__name__} [{member.id}]; its status is now {member.status}. Its chain:"]
-    lines += [line.text for line in chain_lines(delivery, context.formatter)]
+    lines += [line.text for line in chain_lines(delivery, context.formatter, texts=texts)]
     lines += [f"({notice})" for notice in notices]
     return Answer("\n".join(lines), data)
