@@ -20,14 +20,14 @@ TEXTS = {
     "blank": (" \n\t\u2003", "text is empty"),
     "too long": ("x" * 32_769, "text has 32769 bytes; the limit is 32768"),
     "too long in bytes": ("é" * 16_385, "text has 32770 bytes; the limit is 32768"),
-    "NUL": ("a\x00b", "text holds a NUL"),
-    "lone surrogate": ("a\ud800b", "text holds half of a surrogate pair"),
+    "NUL": ("a\x00b", "text contains a NUL"),
+    "lone surrogate": ("a\ud800b", "text contains half of a surrogate pair"),
 }
 SUBJECTS = {
     "10,000 of them": ([f"s{number}" for number in range(10_000)], "10000 subjects were given; the limit is 100"),
     "one of 10,000 characters": (["team", "s" * 10_000], "subjects has 10000 characters; the limit is 200"),
-    "NUL": (["a\x00"], "subjects holds a NUL"),
-    "lone surrogate": (["\udfff"], "subjects holds half of a surrogate pair"),
+    "NUL": (["a\x00"], "subjects contains a NUL"),
+    "lone surrogate": (["\udfff"], "subjects contains half of a surrogate pair"),
 }
 DATES = {
     "a word": "yesterday",
@@ -51,8 +51,8 @@ IDS = {
     "unknown": ("0000000000000000", "there is no note '0000000000000000'"),
     "no id at all": ("the note about Priya", "there is no note 'the note about Priya'"),
     "too long": ("0" * 201, "note_ids has 201 characters"),
-    "NUL": ("0\x00", "note_ids holds a NUL"),
-    "lone surrogate": ("\ud800", "note_ids holds half of a surrogate pair"),
+    "NUL": ("0\x00", "note_ids contains a NUL"),
+    "lone surrogate": ("\ud800", "note_ids contains half of a surrogate pair"),
     "SQL": ("' OR '1'='1", "there is no note"),
 }
 PHRASES = {"reason": 2_000, "source": 200, "request_id": 200, "attribute": 200, "session": 200}
@@ -90,12 +90,12 @@ def cases() -> list[Any]:
         for what, (subjects, said) in SUBJECTS.items():
             add(verb, f"subjects {what}", said, **whole[verb], subjects=subjects)
     for value in (7, -0.01, math.nan, math.inf, -math.inf, 1e308):
-        add("remember", f"importance {value}", "it is a number from 0 to 1", text="fine", importance=value)
+        add("remember", f"importance {value}", "a number from 0 to 1 is expected", text="fine", importance=value)
     add(
         "remember", "21 cues", "21 cues were given; the limit is 20", text="fine", cues=[f"c{at}" for at in range(21)]
     )
     add("remember", "a long cue", "cues has 501 characters; the limit is 500", text="fine", cues=["c" * 501])
-    add("remember", "NUL in a cue", "cues holds a NUL", text="fine", cues=["fine", "\x00"])
+    add("remember", "NUL in a cue", "cues contains a NUL", text="fine", cues=["fine", "\x00"])
     for what, (bad, said) in IDS.items():
         add("supersede", f"id {what}", said, note_ids=[bad], text="fine")
         add("supersede", f"id {what} behind a known one", said, note_ids=["ID", bad], text="fine")
@@ -118,7 +118,13 @@ def cases() -> list[Any]:
             relation=relation,
         )
     for budget in (-1, 1_000_001, -(10**40), 10**40):
-        add("recall", f"budget {budget:.0e}", "it is a number from 0 to 1000000", query="fine", budget_tokens=budget)
+        add(
+            "recall",
+            f"budget {budget:.0e}",
+            "a number from 0 to 1000000 is expected",
+            query="fine",
+            budget_tokens=budget,
+        )
     for what, date in DATES.items():
         add("recall", f"as_of {what}", "as_of is ", query="fine", as_of=date)
     for query, said in (
@@ -140,8 +146,8 @@ def cases() -> list[Any]:
             limit = PHRASES[name]
             arguments = {key: value for key, value in whole[verb].items() if key != name}
             add(verb, f"long {name}", f"{name} has {limit + 1} characters", **arguments, **{name: "x" * (limit + 1)})
-            add(verb, f"NUL in {name}", f"{name} holds a NUL", **arguments, **{name: "a\x00"})
-            add(verb, f"lone surrogate in {name}", f"{name} holds half of", **arguments, **{name: "\ud800"})
+            add(verb, f"NUL in {name}", f"{name} contains a NUL", **arguments, **{name: "a\x00"})
+            add(verb, f"lone surrogate in {name}", f"{name} contains half of", **arguments, **{name: "\ud800"})
     add("revoke", "blank reason", "reason is empty", note_id="ID", reason=" \n")
     return found
 
