@@ -1,4 +1,4 @@
-"""The requirements of these subjects, all of them, by rule. Needs no index, no model and no query."""
+"""All requirements of some subjects. They are looked up, never ranked: this needs no index, model or query."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tools.support.results import Answer, Constrained, requirement_view
 
 
 def constraints(context: ToolContext, subjects: Sequence[str] | None = None) -> Answer:
-    """The requirements of the subjects; without subjects, those of everybody."""
+    """The requirements of these subjects or, without subjects, of everybody."""
     named = validation.subjects(subjects, context.limits)
     held = required(context, named or None)
     packed = packed_requirements(context, held)
@@ -30,14 +30,14 @@ def constraints(context: ToolContext, subjects: Sequence[str] | None = None) -> 
 
 
 def unknown(context: ToolContext, named: Sequence[str]) -> list[str]:
-    """A notice of the subjects that no note is about: a name that is spelt otherwise has no requirements."""
+    """A notice of the subjects that no note is about: a misspelt name would seem to have no requirements."""
     known = set(context.store.subjects()) if named else set()
-    strange = [name for name in named if name not in known]
-    return [f"no note is about {', '.join(strange)}; is it spelt as it was stored?"] if strange else []
+    unmet = [name for name in named if name not in known]
+    return [f"no note is about {', '.join(unmet)}; is it spelt as it was stored?"] if unmet else []
 
 
 def required(context: ToolContext, subjects: Collection[str] | None) -> list[Requirement]:
-    """The requirements that bind the subjects now (of everybody, without), ordered by their oldest note."""
+    """The requirements that bind the subjects (None: anybody) now, in the order of their oldest notes."""
     klasses = context.classes.requirements
     if not klasses:
         return []
@@ -46,9 +46,9 @@ def required(context: ToolContext, subjects: Collection[str] | None) -> list[Req
 
 
 def briefed(context: ToolContext) -> tuple[list[str], datetime | None]:
-    """The requirements of the default subject as their lines, each as one text, and until when they stay these.
+    """The requirements of the default subject, each as one text, and the moment at which they change by themselves.
 
-    At that moment a note of theirs begins or ceases to hold; None where none will.
+    That is when the next of their notes begins or ceases to be valid; None if none will.
     """
     klasses, now = context.classes.requirements, context.clock()
     if not klasses:
@@ -66,7 +66,7 @@ def briefed(context: ToolContext) -> tuple[list[str], datetime | None]:
 
 
 def packed_requirements(context: ToolContext, held: Sequence[Requirement]) -> list[Packed]:
-    """The requirements as their lines, whole: no budget cuts them."""
+    """The requirements as lines, whole: no budget cuts them."""
     return [
         whole(Parcel(each.chain.id, requirement_lines(each, context.formatter)), context.count_tokens)
         for each in held

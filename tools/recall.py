@@ -93,7 +93,7 @@ def parse(
         budget=budget,
         limit=most,
         reach=context.max_chains,
-        notices=() if over or not as_of else ("as_of is not over yet: this is what holds now",),
+        notices=() if over or not as_of else ("as_of is not in the past: this is what holds now",),
     )
 
 
@@ -156,10 +156,10 @@ def _notices(context: ToolContext, ask: Ask, found: Retrieval, selection: Select
     if found.degraded:
         notices.append(f"DEGRADED: {found.degraded}")
     if selection.retired:
-        notices.append(f"{selection.retired} matching memories are over or erased; include_retired shows them")
+        notices.append(f"{selection.retired} matching memories are expired or erased; include_retired shows them")
     if not found.matched:
         notices.append(
-            "no note of these subjects matches" if ask.subjects else "nothing is stored yet that could match"
+            "no note about these subjects matches" if ask.subjects else "nothing is stored yet that could match"
         )
     if ask.moment is not None:
         notices.append(f"as of {context.formatter.time(ask.moment)}: what was known then; requirements are today's")

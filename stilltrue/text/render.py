@@ -33,7 +33,7 @@ def chain_lines(
     `counts` are the retrievals in this session and in all, `texts` the status texts, where they are known already.
     """
     chain, status_text, lines = delivery.chain, texts or status_texts(delivery, formatter), []
-    seen = f"recalled before: {counts[0]}x this session, {counts[1]}x in all" if counts and counts[1] else ""
+    seen = _seen(*counts) if counts and counts[1] else ""
     warning = _warning(chain)
     if warning:
         lines.append(Line(f"* {warning}", True, ""))
@@ -108,7 +108,7 @@ def page(
     parts = [f"({indented(notice)})" for notice in notices]
     if packed:
         what = "1 memory" if len(packed) == 1 else f"{len(packed)} memories"
-        more = f" ({further} more matched less well)" if further else ""
+        more = f" ({further} weaker matches not shown)" if further else ""
         parts.append(f"{what}, best match first{more}. * leads with what holds; indented lines are its history.")
         parts += [each.text for each in packed]
     else:
@@ -157,6 +157,12 @@ def _told(
     known = "; ".join([*facts, *_validity(member, formatter), *([seen] if seen else [])])
     told = f"{words}[{note.id}] ({known})" if known else f"{words}[{note.id}]"
     return f"{told} - {status_text.remark}" if status_text.remark else told
+
+
+def _seen(session: int, total: int) -> str:
+    """How often a chain was delivered before."""
+    times = "once" if total == 1 else f"{total} times"
+    return f"recalled {times} before, {session} in this session" if session else f"recalled {times} before"
 
 
 def _validity(member: Member, formatter: Formatter) -> list[str]:

@@ -221,7 +221,7 @@ def test_the_budget_holds_and_nothing_is_dropped_in_silence(world: World, questi
     if question.max_chains == 50:
         shown = {world.chain_of[each.id] for each in (*answer.chains, *answer.omitted)}
         shown |= {world.chain_of[view.id] for each in answer.requirements for view in each.rules}
-        over = [notice for notice in answer.notices if "matching memories are over or erased" in notice]
+        over = [notice for notice in answer.notices if "matching memories are expired or erased" in notice]
         assert len(scope - shown) == (int(over[0].split()[0]) if over else 0)
 
 

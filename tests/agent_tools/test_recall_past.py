@@ -84,7 +84,7 @@ def test_as_of_a_moment_to_come_is_now_and_the_answer_says_so(agent: Agent) -> N
     agent.note("Office in Ghent", valid_until="2026-12-31")
     answer = agent.recall("office", as_of="2099-01-01")
     assert (told(answer), answer.data.as_of) == (["Office in Ghent"], "")
-    assert "as_of is not over yet: this is what holds now" in answer.text
+    assert "as_of is not in the past: this is what holds now" in answer.text
 
 
 def test_as_of_what_was_withdrawn_then_is_told_with_what_became_of_it_since(agent: Agent) -> None:
@@ -169,7 +169,7 @@ def test_what_is_over_is_told_only_where_it_is_asked_for_and_is_counted_otherwis
     agent.clock.on(days=30)
     answer = agent.recall("office")
     assert told(answer) == []
-    assert "1 matching memories are over or erased; include_retired shows them" in answer.text
+    assert "1 matching memories are expired or erased; include_retired shows them" in answer.text
     assert told(agent.recall("office", include_retired=True)) == ["Office in Ghent"]
 
 

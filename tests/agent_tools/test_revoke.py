@@ -172,14 +172,14 @@ def test_what_was_superseded_is_not_reinstated_and_the_refusal_says_by_what(agen
     said = refusal(agent, "reinstate", old)
     assert said.code == "not_revoked"
     assert f"[{old}] is superseded" in said.message
-    assert f"[{new}]: revoke that, or supersede it" in said.hint
+    assert f"[{new}]: revoke that, or supersede that" in said.hint
 
 
 @pytest.mark.parametrize(
     ("more", "status", "hint"),
     [
-        ({}, "current", "needs no reinstating"),
-        ({"valid_from": "2027-01-01"}, "pending", "needs no reinstating"),
+        ({}, "current", "does not need to be reinstated"),
+        ({"valid_from": "2027-01-01"}, "pending", "does not need to be reinstated"),
         ({"valid_until": "2026-01-01"}, "expired", "a new valid_until"),
     ],
 )
@@ -193,7 +193,7 @@ def test_an_unsettled_note_is_confirmed_by_saying_it_again(agent: Agent) -> None
     """The hint of the refusal is a call that works."""
     old, new = agent.line("Office in Ghent", "Office in Bruges")
     agent.revoke(new)
-    assert "supersede it with a note that says it again" in refusal(agent, "reinstate", old).hint
+    assert "supersede it with a note that repeats it" in refusal(agent, "reinstate", old).hint
     agent.supersede(old, "Office in Ghent")
     assert told(agent.recall("office")) == ["Office in Ghent"]
 
@@ -203,7 +203,7 @@ def test_nothing_can_be_done_to_an_erased_note(agent: Agent) -> None:
     old, new = agent.line("Office in Ghent", "Office in Bruges")
     erase(agent, new)
     assert agent.status(old, new) == "superseded, erased"
-    assert "cannot be brought back" in refusal(agent, "reinstate", new).hint
+    assert "cannot be restored" in refusal(agent, "reinstate", new).hint
     assert "Nothing can be done to it" in refusal(agent, "revoke", new, "why").hint
     assert refusal(agent, "supersede", new, "Office in Antwerp").code == "illegal_step"
 

@@ -216,7 +216,7 @@ def test_how_often_a_chain_was_recalled_is_said_once_on_its_first_note() -> None
     """In this session, and in all; not where it never was."""
     delivery = deliver(chain_of(PROXY), [])
     first, second = (line.text for line in chain_lines(delivery, VOICE, (2, 7)))
-    assert "recalled before: 2x this session, 7x in all" in first
+    assert "recalled 7 times before, 2 in this session" in first
     assert "recalled" not in second
     assert "recalled" not in chain_lines(delivery, VOICE, (0, 0))[0].text
 

@@ -208,7 +208,7 @@ def test_a_small_limit_counts_memories_and_a_large_one_tokens(server: Wire) -> N
     for name in ("limit", "top_k", "maxResults"):
         few = server.done("recall", **query, **{name: 2})
         assert (len(few["chains"]), few["further"], len(few["requirements"])) == (2, 2, 1)
-    assert "2 more matched less well" in text_of(server.call("recall", **query, limit=2))
+    assert "2 weaker matches not shown" in text_of(server.call("recall", **query, limit=2))
     tight = server.done("recall", **query, limit=60)
     assert tight["tokens"] <= 60
     assert tight["omitted"]

@@ -1,4 +1,4 @@
-"""What every verb is given: the store, the embedder, the clock, the classes, the limits."""
+"""What every tool is given: the store, the embedder, the clock, the classes, the limits."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from store.port import Embedded, Embedder, Encoded, IndexEntry, Reranker, Store
 
 
 class Embedding(Protocol):
-    """An embedder that may still be loading, or may never come."""
+    """An embedder that may still be loading, or may have failed to load."""
 
     @property
     def problem(self) -> str | None:
-        """Why there is none, where there will be none."""
+        """Why there will be none; None otherwise."""
         ...
 
     def get(self, wait_s: float = 0.0) -> Embedder | None:
-        """The embedder, waiting up to `wait_s` seconds for it; None where it is not there by then."""
+        """The embedder, after waiting up to `wait_s` seconds for it; None if it is not ready by then."""
         ...
 
 
 class Reranking(Protocol):
-    """A cross-encoder that may still be loading, or may never come."""
+    """A cross-encoder that may still be loading, or may have failed to load."""
 
     @property
     def problem(self) -> str | None:
-        """Why there is none, where there will be none."""
+        """Why there will be none; None otherwise."""
         ...
 
     def get(self, wait_s: float = 0.0) -> Reranker | None:
-        """The cross-encoder, if it is there."""
+        """The cross-encoder, if it is ready."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large an argument may be. Sizes are in characters but for the text's, which is in bytes of UTF-8."""
+    """The maximum sizes of arguments: counts and characters, but bytes of UTF-8 for the text of a note."""
 
     text_bytes: int = 32_768
     subjects: int = 100
@@ -62,11 +62,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """Everything a verb may use, built once by the composition root.
+    """Everything that a tool may use, built once per store.
 
-    `clock` gives the moment (UTC) and `stamp` a fresh id and time, later than the moment it is given.
-    `embed_wait_s` is how long a write waits for a model that is still loading; a read never does. `write_patience_s`
-    is how long a write that loses the race against other processes is tried again.
+    `clock` returns the current moment (UTC), `stamp` a new id and a time later than the moment it is given. A write
+    waits up to `embed_wait_s` for a model that is still loading; a read never waits. A write that loses a race with
+    another process is repeated for up to `write_patience_s`.
     """
 
     store: Store
@@ -89,22 +89,22 @@ class ToolContext:
     write_patience_s: float = 30.0
 
     def embedder(self, wait_s: float = 0.0) -> tuple[Embedder | None, str | None]:
-        """The embedder if its vectors may be used with this store, or why not.
+        """The embedder, or why there is none.
 
-        Vectors of two models are never mixed: where the store's are of another, it is as if there were none.
+        Vectors of two models are never mixed: if the store has those of another model, there is no embedder for it.
         """
         embedder = self.embedding.get(wait_s)
         if embedder is None:
             return None, self.embedding.problem or "the embedding model is still loading"
         if not self.store.adopt(embedder.fingerprint):
             return None, (
-                f"the store's vectors are of {self.store.fingerprint}, the configured model is "
-                f"{embedder.fingerprint}; run `stilltrue reembed` with it, or configure that model again"
+                f"the store's vectors are of {self.store.fingerprint}, but the configured model is "
+                f"{embedder.fingerprint}; run `stilltrue reembed` with it, or configure the store's model again"
             )
         return embedder, None
 
     def embedded(self, text: str, cues: tuple[str, ...] = ()) -> Embedded:
-        """The text and its cues in the store's vector space, waiting for a model that is still loading."""
+        """The text and its cues in the store's vector space. Waits for a model that is still loading."""
         embedder, problem = self.embedder(self.embed_wait_s)
         if embedder is None:
             return Embedded(index_entries=tuple(IndexEntry("cue", cue, None) for cue in cues), problem=problem)
@@ -112,12 +112,12 @@ class ToolContext:
 
 
 def embed(embedder: Embedder, text: str, cues: tuple[str, ...] = (), *, sketches: bool = True) -> Embedded:
-    """The text and its cues in the vector space of this embedder, with sketches of their tokens or without."""
+    """The text and its cues in the vector space of this embedder, with or without sketches of their tokens."""
     pieces = embedder.pieces(text)
     encoded = embedder.encode([*pieces, *cues])
     if not sketches:
         encoded = [Encoded(each.vector) for each in encoded]
-    # Full text finds the whole note in one row, so a piece carries a vector and no words of its own.
+    # The first row of a note holds all its words for full text, so a further piece carries only a vector.
     parts, about = encoded[1 : len(pieces)], encoded[len(pieces) :]
     index_entries = [IndexEntry("piece", "", each.vector, each.sketch) for each in parts]
     index_entries += [IndexEntry("cue", cue, each.vector, each.sketch) for cue, each in zip(cues, about, strict=True)]

@@ -1,6 +1,6 @@
-"""What the verbs answer: a text for the model and the same facts as data.
+"""What the tools answer: a text for the model, and the same facts as data.
 
-Clients forward one or the other, so both are complete and both are small: `data` leaves out what is empty.
+Some clients forward only one of the two, so both are complete, and both are small: `data` leaves out what is empty.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stilltrue.text.status_text import StatusText, status_text_of
 
 @dataclass(frozen=True, slots=True)
 class NoteView:
-    """A note as it is delivered. `mark` says what the log knows of it besides its words."""
+    """A note as it is delivered. `mark` is its status text."""
 
     id: str
     text: str
@@ -38,10 +38,10 @@ class NoteView:
 
 @dataclass(frozen=True, slots=True)
 class ChainView:
-    """A chain as it is delivered: `lead` is what holds, `history` what does not, newest first.
+    """A chain as it is delivered: its `lead`, then the rest as `history`, newest first.
 
-    `hidden` counts the oldest of the history that the budget cut. `since` are notes newer than the moment
-    that was asked about. `retrieved_session` and `retrieved_total` count deliveries of its lead.
+    `hidden` is the number of oldest notes that the budget cut. `since` are notes newer than the moment that was asked
+    about. `retrieved_session` and `retrieved_total` count earlier deliveries of the lead.
     """
 
     id: str
@@ -57,7 +57,7 @@ class ChainView:
 
 @dataclass(frozen=True, slots=True)
 class RequirementView:
-    """A chain with notes that bind (`rules`), and what is newer than they are in it (`newer`)."""
+    """A chain with notes that bind (`rules`), and the notes of the chain that are newer than they are (`newer`)."""
 
     id: str
     rules: tuple[NoteView, ...]
@@ -67,7 +67,7 @@ class RequirementView:
 
 @dataclass(frozen=True, slots=True)
 class OmittedView:
-    """A chain that did not fit into the budget, and the tokens it needs."""
+    """A chain that did not fit into the budget, and the tokens that it needs."""
 
     id: str
     tokens: int
@@ -75,7 +75,7 @@ class OmittedView:
 
 @dataclass(frozen=True, slots=True)
 class NearView:
-    """A note that says something near to the new one, and the call that would replace it."""
+    """A note near to the new one in meaning, and the call that would replace it."""
 
     note: NoteView
     similarity: float
@@ -84,7 +84,7 @@ class NearView:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """Answer of `remember`. `stored` is false where the note was there before."""
+    """Answer of `remember`. `stored` is false if the note was stored before."""
 
     id: str
     stored: bool
@@ -108,7 +108,7 @@ class Superseded:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Answer of `revoke` and `reinstate`: the chain as it stands now."""
+    """Answer of `revoke` and `reinstate`: the chain as of now."""
 
     id: str
     status: str
@@ -118,7 +118,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Answer of `recall`. `further` chains matched less well than those told and omitted.
+    """Answer of `recall`. `further` is the number of weaker matches beyond those delivered and omitted.
 
     `tokens` is the size of the chains, `requirement_tokens` that of the requirements.
     """
@@ -164,21 +164,21 @@ ANSWERS: Mapping[str, type] = MappingProxyType(
         "feedback": Rated,
     }
 )
-"""What each verb answers."""
+"""The answer of each tool."""
 
 Data = Remembered | Superseded | Changed | Recalled | Constrained | Rated
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a verb returns: the lines that a model reads, and the same facts as data."""
+    """What a tool returns: the lines that a model reads, and the same facts as data."""
 
     text: str
     data: Data
 
 
 def as_data(value: Any) -> Any:
-    """A view as plain JSON values, without the fields that are empty and have a default."""
+    """A view as plain JSON values, without the fields that have their default."""
     if is_dataclass(value) and not isinstance(value, type):
         pairs = [(field.name, getattr(value, field.name), field.default) for field in fields(value)]
         return {name: as_data(inner) for name, inner, default in pairs if inner != default}
@@ -190,7 +190,7 @@ def as_data(value: Any) -> Any:
 
 
 def note_view(member: Member, chain: Chain, formatter: Formatter, mark: StatusText | None = None) -> NoteView:
-    """The note with its status and mark as the fold of `chain` says; `mark` if its status text is known already."""
+    """The note with its status in `chain`. `mark` is its status text, if that is known already."""
     note = member.note
     return NoteView(
         id=note.id,
@@ -250,7 +250,7 @@ def chain_view(
 
 
 def requirement_view(requirement: Requirement, formatter: Formatter) -> RequirementView:
-    """The notes that bind, and what is newer."""
+    """The notes of a chain that bind, and those that are newer."""
     chain = requirement.chain
     bound = [member.id for member in requirement.binding]
     closed = chain.closure(bound)

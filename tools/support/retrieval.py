@@ -1,4 +1,4 @@
-"""From a query to the chains it enters: both channels of the search, closure, and the score of each entry."""
+"""From a query to scored chains: both channels of the search, the chains of what they found, and their scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tools.support.context import ToolContext
 
 _DAY = timedelta(days=1)
 _WORDS = 2_000
-"""Characters of a query that the full text looks at; the rest of a longer one adds noise, not meaning."""
+"""The characters of a query that full text uses. The rest of a longer one adds noise, not meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What both channels found; `cut` says whether full text had more to give than was asked of it."""
+    """What both channels found. `cut` says that full text filled its limit, so that it may have more."""
 
     by_vector: tuple[Hit, ...]
     by_text: tuple[Hit, ...]
@@ -58,14 +58,14 @@ def retrieve(context: ToolContext, ask: Ask) -> Retrieval:
 
 
 def search(context: ToolContext, asked: str, subjects: Collection[str]) -> tuple[Hits, str | None]:
-    """What both channels find; where one cannot answer, what the other does, and why."""
+    """What both channels find. If one of them fails, what the other finds, and why."""
     scope = subjects or None
     query: Encoded | None = None
     embedder: Embedder | None = None
     by_vector: Sequence[Hit] = ()
     by_text: Sequence[Hit] = ()
     problems = []
-    # The requirements need neither a model nor an index, and they must come through whatever happens to either.
+    # Requirements need neither a model nor an index, so no failure of either may keep them from being returned.
     try:
         embedder, problem = context.embedder()
         if embedder is not None:
@@ -77,7 +77,7 @@ def search(context: ToolContext, asked: str, subjects: Collection[str]) -> tuple
         by_text = context.store.by_text(content_words(asked[:_WORDS]), scope, context.candidates)
     except StoreTrouble as trouble:
         problems.append(f"the search by words failed: {trouble}")
-    # What was found by words has vectors too, which are compared with the query's: all have to be of one space.
+    # The rows that words found have vectors too, which are compared with the query's, so all must be of one space.
     if embedder is not None and query is not None and context.store.fingerprint != embedder.fingerprint:
         query, by_vector, problem = None, (), "the store was re-embedded at this moment with another model"
     if problem:
@@ -91,6 +91,7 @@ def search(context: ToolContext, asked: str, subjects: Collection[str]) -> tuple
 
 
 def counts_of(context: ToolContext, records: Sequence[ChainRecord], session: str) -> dict[str, Count]:
+    """How often each note of these chains was delivered."""
     ids = [event.id for record in records for event in record.events if event.id == event.note_id]
     return context.store.usage.counts(ids, session)
 
@@ -104,10 +105,10 @@ def enter(
     moment: datetime | None,
     now: datetime,
 ) -> list[Entered]:
-    """The closed chains of the hits, each scored by its best entry.
+    """The closed chains of the hits, each with the score of its best entry.
 
-    As of an earlier moment, a chain that did not exist yet is not entered. What a later merge made one chain was
-    several then: a note that existed enters its own, one that came later all that it has become.
+    As of an earlier moment, chains that did not exist yet are left out. A chain of today that a merge made may have
+    been several then: a note that existed enters the one that it was in, a later note enters all of them.
     """
     fits = _fits(hits)
     today = {
@@ -146,7 +147,7 @@ def enter(
 def _reranked(
     context: ToolContext, candidates: Sequence[Candidate], texts: Sequence[str], asked: str, reranker: Reranker
 ) -> list[Candidate]:
-    """The candidates, the most relevant of them scored by the cross-encoder; it never sees a requirement's rules."""
+    """The candidates, the most relevant of them with a score of the cross-encoder."""
     first = relevance(candidates, context.policy)
     best = np.argsort(-first, kind="stable")[: context.candidates]
     scores = reranker.score(asked[:_WORDS], [texts[position] for position in best])
@@ -156,7 +157,7 @@ def _reranked(
 
 @dataclass(slots=True)
 class _Fit:
-    """How well a note fits the query, over all the ways in to it: its best cosine, BM25 and score token by token."""
+    """How well a note fits the query: its best cosine, BM25 and late interaction over all of its index entries."""
 
     similarity: float | None = None
     lexical: float = 0.0
@@ -164,10 +165,10 @@ class _Fit:
 
 
 def _fits(hits: Hits) -> dict[str, _Fit]:
-    """The fit of each note that was found; a row that was found by its words has a vector and a sketch too.
+    """The fit of each note that was found. Rows that words found have a vector and a sketch too.
 
-    Where the list of full text was cut, a note that is not in it can have as much as the least of those that are, and
-    only what is above that tells them apart.
+    If the full-text list was cut, a note outside of it may score as much as the last one in it. So only what is above
+    that score counts.
     """
     fits: dict[str, _Fit] = {}
     floor = min((hit.score for hit in hits.by_text), default=0.0) if hits.cut else 0.0
@@ -195,7 +196,7 @@ def _candidate(
 ) -> Candidate:
     note = member.note
     touched = note.recorded_at
-    # Reading refreshes; but how something began is a question about when it was said.
+    # Reading refreshes a note. But a question about how something began is about when it was stated.
     if recency == "decay" and count.last_read_at:
         touched = max(touched, count.last_read_at)
     return Candidate(
