@@ -1,6 +1,6 @@
-"""What no verb takes: refused, in words that say what was wrong, what is expected and what to do; nothing is written.
+"""Bad input is refused in words that say what was wrong, what is expected and what to do. Nothing is written.
 
-And what every verb takes, though it looks like trouble: quotes, SQL, any script, as text and nothing but text.
+Input that only looks dangerous (quotes, SQL, any script) is accepted as text and nothing but text.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ PHRASES = {"reason": 2_000, "source": 200, "request_id": 200, "attribute": 200, 
 
 
 def cases() -> list[Any]:
-    """Every call that is refused, as (verb, arguments, a part of what it says); `ID` stands for a known id."""
+    """Every call that is refused, as (tool, arguments, a part of the message); `ID` stands for a known id."""
     found: list[Any] = []
 
     def add(verb: str, what: str, said: str, **arguments: Any) -> None:
@@ -156,7 +156,7 @@ def cases() -> list[Any]:
 def test_bad_input_is_refused_in_a_sentence_and_writes_nothing(
     agent: Agent, verb: str, arguments: dict[str, Any], said: str
 ) -> None:
-    """What was wrong stands in the message, what to do in the hint; both are short, and the store is as it was."""
+    """The message says what was wrong, the hint what to do. Both are short, and the store does not change."""
     known = agent.note("Office in Ghent")
     if verb == "reinstate":
         agent.revoke(known)
@@ -178,7 +178,7 @@ def test_bad_input_is_refused_in_a_sentence_and_writes_nothing(
 @pytest.mark.parametrize("verb", ["supersede", "revoke", "reinstate", "feedback", "remember"])
 @pytest.mark.parametrize("kept", [1, 8, 15])
 def test_an_abbreviated_id_is_refused_with_the_whole_ones(agent: Agent, verb: str, kept: int) -> None:
-    """An ambiguous beginning lists the candidates."""
+    """All candidates are listed."""
     ids = [agent.remember(f"fact {number}").data.id for number in range(2)]
     short = ids[0][:kept]
     calls: dict[str, Callable[[], object]] = {
@@ -195,8 +195,8 @@ def test_an_abbreviated_id_is_refused_with_the_whole_ones(agent: Agent, verb: st
     assert (refused.value.code, agent.written()) == ("short_id" if kept == 15 else "ambiguous_id", rows)
 
 
-def test_what_an_optional_argument_leaves_blank_is_not_set(agent: Agent) -> None:
-    """Clients send blanks for what is not set."""
+def test_a_blank_optional_argument_is_not_set(agent: Agent) -> None:
+    """Clients send blanks for arguments that they do not set."""
     blanks = {"klass": " ", "source": "", "valid_from": "", "valid_until": " ", "refines": "", "request_id": " "}
     view = agent.remember("fine", subjects=["", " "], cues=[" "], attribute=" ", **blanks).data.note
     assert (view.subjects, view.klass, view.source, view.valid_from, view.attribute) == (
@@ -229,12 +229,12 @@ NASTY = [
 
 @pytest.fixture(params=["memory", "disk"])
 def anywhere(request: pytest.FixtureRequest, agent: Agent) -> Agent:
-    """A context over each kind of store."""
+    """An agent with each kind of store."""
     return agent if request.param == "memory" else request.getfixturevalue("on_disk")()
 
 
-def test_quotes_and_sql_are_text_wherever_they_stand(anywhere: Agent) -> None:
-    """In every argument, stored and found back unchanged, and nothing else is found or touched by them."""
+def test_quotes_and_sql_are_text_in_every_argument(anywhere: Agent) -> None:
+    """They are stored and found unchanged, and find or change nothing else."""
     other = anywhere.note("a quiet note", subjects=["bystander"])
     for number, nasty in enumerate(NASTY):
         subject = f"{nasty} {number}"
