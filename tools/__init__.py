@@ -1,1 +1,1 @@
-"""The verbs that an agent may call, one file each: read, decide, append, answer."""
+"""The tools that an agent can call, one file each: read, decide, append, answer."""

@@ -75,7 +75,7 @@ def parse(
     if moment is not None and moment >= now:
         moment = None
         if as_of:
-            notices.append("as_of is not over yet: this is what holds now")
+            notices.append("as_of is not in the past: this is what holds now")
     ask = Ask(
         query=asked,
         subjects=given,

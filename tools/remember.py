@@ -129,7 +129,7 @@ def commit(planned: Plan) -> Answer:
     rivals = notices.same_attribute(context, draft)
     for attempt in attempts(context):
         with attempt:
-            known = stored_before(context, draft, links, planned.request, "exactly this note")
+            known = stored_before(context, draft, links, planned.request)
             if isinstance(known, StoredBefore):
                 return _already(context, known)
             twins, base = known, planned.base()
@@ -168,7 +168,7 @@ def _already(context: ToolContext, known: StoredBefore) -> Answer:
 def _stated_before(context: ToolContext, note: Note, twins: Sequence[Nearby]) -> list[str]:
     """A warning for each note of the same words that no longer holds: storing them again brings none of it back."""
     return [
-        f"these exact words were stored before as [{each.member.id}], which does not hold: "
+        f"the same words were stored before as [{each.member.id}], which does not hold: "
         f"{status_text_of(each.member, each.chain, context.formatter)}. The new note is not linked to that chain. If "
         f"it is true again: {neighbours.view(each, context, note.id).call}"
         for each in twins

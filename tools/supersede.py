@@ -134,8 +134,7 @@ def commit(planned: Plan) -> Answer:
     embedded = context.embedded(draft.text)
     for attempt in attempts(context):
         with attempt:
-            same = "exactly this note, replacing exactly these,"
-            known = stored_before(context, draft, planned.links, planned.request, same)
+            known = stored_before(context, draft, planned.links, planned.request)
             if isinstance(known, StoredBefore):
                 return _already(context, known)
             found = planned.replaced()
@@ -169,7 +168,7 @@ def _relation(raw: str | None) -> LinkKind:
     if said not in RETIRING:
         raise Refused(
             "bad_relation",
-            f"relation is {raw!r}; it is update or correction.",
+            f"relation is {raw!r}; update or correction is expected.",
             "update: it was true and it changed. correction: it was never true. To add to a note that stays true, "
             "call remember with refines.",
         )
@@ -197,7 +196,7 @@ def _still_standing(
             )
             standing |= {each.member.id: each for each in near if each.holds and each.member.id not in standing}
     except Exception as trouble:
-        return [], [f"the note is stored; near repetitions could not be looked for: {trouble}"]
+        return [], [f"the note is stored, but near repetitions could not be looked for: {trouble}"]
     return list(standing.values()), []
 
 

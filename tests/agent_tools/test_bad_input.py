@@ -1,6 +1,6 @@
-"""What no verb takes: refused, in words that say what was wrong, what is expected and what to do; nothing is written.
+"""Bad input is refused in words that say what was wrong, what is expected and what to do. Nothing is written.
 
-And what every verb takes, though it looks like trouble: quotes, SQL, any script, as text and nothing but text.
+Input that only looks dangerous (quotes, SQL, any script) is accepted as text and nothing but text.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ TEXTS = {
     "blank": (" \n\t\u2003", "text is empty"),
     "too long": ("x" * 32_769, "text has 32769 bytes; the limit is 32768"),
     "too long in bytes": ("é" * 16_385, "text has 32770 bytes; the limit is 32768"),
-    "NUL": ("a\x00b", "text holds a NUL"),
-    "lone surrogate": ("a\ud800b", "text holds half of a surrogate pair"),
+    "NUL": ("a\x00b", "text contains a NUL"),
+    "lone surrogate": ("a\ud800b", "text contains half of a surrogate pair"),
 }
 SUBJECTS = {
     "10,000 of them": ([f"s{number}" for number in range(10_000)], "10000 subjects were given; the limit is 100"),
     "one of 10,000 characters": (["team", "s" * 10_000], "subjects has 10000 characters; the limit is 200"),
-    "NUL": (["a\x00"], "subjects holds a NUL"),
-    "lone surrogate": (["\udfff"], "subjects holds half of a surrogate pair"),
+    "NUL": (["a\x00"], "subjects contains a NUL"),
+    "lone surrogate": (["\udfff"], "subjects contains half of a surrogate pair"),
 }
 DATES = {
     "a word": "yesterday",
@@ -51,15 +51,15 @@ IDS = {
     "unknown": ("0000000000000000", "there is no note '0000000000000000'"),
     "no id at all": ("the note about Priya", "there is no note 'the note about Priya'"),
     "too long": ("0" * 201, "note_ids has 201 characters"),
-    "NUL": ("0\x00", "note_ids holds a NUL"),
-    "lone surrogate": ("\ud800", "note_ids holds half of a surrogate pair"),
+    "NUL": ("0\x00", "note_ids contains a NUL"),
+    "lone surrogate": ("\ud800", "note_ids contains half of a surrogate pair"),
     "SQL": ("' OR '1'='1", "there is no note"),
 }
 PHRASES = {"reason": 2_000, "source": 200, "request_id": 200, "attribute": 200, "session": 200}
 
 
 def cases() -> list[Any]:
-    """Every call that is refused, as (verb, arguments, a part of what it says); `ID` stands for a known id."""
+    """Every call that is refused, as (tool, arguments, a part of the message); `ID` stands for a known id."""
     found: list[Any] = []
 
     def add(verb: str, what: str, said: str, **arguments: Any) -> None:
@@ -90,12 +90,12 @@ def cases() -> list[Any]:
         for what, (subjects, said) in SUBJECTS.items():
             add(verb, f"subjects {what}", said, **whole[verb], subjects=subjects)
     for value in (7, -0.01, math.nan, math.inf, -math.inf, 1e308):
-        add("remember", f"importance {value}", "it is a number from 0 to 1", text="fine", importance=value)
+        add("remember", f"importance {value}", "a number from 0 to 1 is expected", text="fine", importance=value)
     add(
         "remember", "21 cues", "21 cues were given; the limit is 20", text="fine", cues=[f"c{at}" for at in range(21)]
     )
     add("remember", "a long cue", "cues has 501 characters; the limit is 500", text="fine", cues=["c" * 501])
-    add("remember", "NUL in a cue", "cues holds a NUL", text="fine", cues=["fine", "\x00"])
+    add("remember", "NUL in a cue", "cues contains a NUL", text="fine", cues=["fine", "\x00"])
     for what, (bad, said) in IDS.items():
         add("supersede", f"id {what}", said, note_ids=[bad], text="fine")
         add("supersede", f"id {what} behind a known one", said, note_ids=["ID", bad], text="fine")
@@ -113,12 +113,18 @@ def cases() -> list[Any]:
         add(
             "supersede",
             f"relation {relation!r}",
-            "it is update or correction",
+            "update or correction is expected",
             **whole["supersede"],
             relation=relation,
         )
     for budget in (-1, 1_000_001, -(10**40), 10**40):
-        add("recall", f"budget {budget:.0e}", "it is a number from 0 to 1000000", query="fine", budget_tokens=budget)
+        add(
+            "recall",
+            f"budget {budget:.0e}",
+            "a number from 0 to 1000000 is expected",
+            query="fine",
+            budget_tokens=budget,
+        )
     for what, date in DATES.items():
         add("recall", f"as_of {what}", "as_of is ", query="fine", as_of=date)
     for query, said in (
@@ -140,8 +146,8 @@ def cases() -> list[Any]:
             limit = PHRASES[name]
             arguments = {key: value for key, value in whole[verb].items() if key != name}
             add(verb, f"long {name}", f"{name} has {limit + 1} characters", **arguments, **{name: "x" * (limit + 1)})
-            add(verb, f"NUL in {name}", f"{name} holds a NUL", **arguments, **{name: "a\x00"})
-            add(verb, f"lone surrogate in {name}", f"{name} holds half of", **arguments, **{name: "\ud800"})
+            add(verb, f"NUL in {name}", f"{name} contains a NUL", **arguments, **{name: "a\x00"})
+            add(verb, f"lone surrogate in {name}", f"{name} contains half of", **arguments, **{name: "\ud800"})
     add("revoke", "blank reason", "reason is empty", note_id="ID", reason=" \n")
     return found
 
@@ -150,7 +156,7 @@ def cases() -> list[Any]:
 def test_bad_input_is_refused_in_a_sentence_and_writes_nothing(
     agent: Agent, verb: str, arguments: dict[str, Any], said: str
 ) -> None:
-    """What was wrong stands in the message, what to do in the hint; both are short, and the store is as it was."""
+    """The message says what was wrong, the hint what to do. Both are short, and the store does not change."""
     known = agent.note("Office in Ghent")
     if verb == "reinstate":
         agent.revoke(known)
@@ -172,7 +178,7 @@ def test_bad_input_is_refused_in_a_sentence_and_writes_nothing(
 @pytest.mark.parametrize("verb", ["supersede", "revoke", "reinstate", "feedback", "remember"])
 @pytest.mark.parametrize("kept", [1, 8, 15])
 def test_an_abbreviated_id_is_refused_with_the_whole_ones(agent: Agent, verb: str, kept: int) -> None:
-    """An ambiguous beginning lists the candidates."""
+    """All candidates are listed."""
     ids = [agent.remember(f"fact {number}").data.id for number in range(2)]
     short = ids[0][:kept]
     calls: dict[str, Callable[[], object]] = {
@@ -189,8 +195,8 @@ def test_an_abbreviated_id_is_refused_with_the_whole_ones(agent: Agent, verb: st
     assert (refused.value.code, agent.written()) == ("short_id" if kept == 15 else "ambiguous_id", rows)
 
 
-def test_what_an_optional_argument_leaves_blank_is_not_set(agent: Agent) -> None:
-    """Clients send blanks for what is not set."""
+def test_a_blank_optional_argument_is_not_set(agent: Agent) -> None:
+    """Clients send blanks for arguments that they do not set."""
     blanks = {"klass": " ", "source": "", "valid_from": "", "valid_until": " ", "refines": "", "request_id": " "}
     view = agent.remember("fine", subjects=["", " "], cues=[" "], attribute=" ", **blanks).data.note
     assert (view.subjects, view.klass, view.source, view.valid_from, view.attribute) == (
@@ -223,12 +229,12 @@ NASTY = [
 
 @pytest.fixture(params=["memory", "disk"])
 def anywhere(request: pytest.FixtureRequest, agent: Agent) -> Agent:
-    """A context over each kind of store."""
+    """An agent with each kind of store."""
     return agent if request.param == "memory" else request.getfixturevalue("on_disk")()
 
 
-def test_quotes_and_sql_are_text_wherever_they_stand(anywhere: Agent) -> None:
-    """In every argument, stored and found back unchanged, and nothing else is found or touched by them."""
+def test_quotes_and_sql_are_text_in_every_argument(anywhere: Agent) -> None:
+    """They are stored and found unchanged, and find or change nothing else."""
     other = anywhere.note("a quiet note", subjects=["bystander"])
     for number, nasty in enumerate(NASTY):
         subject = f"{nasty} {number}"

@@ -1,4 +1,4 @@
-"""What `feedback` promises: it moves the rank of a note a little, and nothing else."""
+"""What `feedback` promises: it changes the rank of a note a little, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from stilltrue.errors import Refused
 
 
 def order(agent: Agent, query: str) -> list[str]:
-    """The ids of the chains that a query brings, best first."""
+    """The ids of the chains that a query returns, best first."""
     return [chain.id for chain in agent.recall(query).data.chains]
 
 
-def test_what_helped_leads_and_what_misled_falls_behind(agent: Agent) -> None:
-    """Of two that fit alike."""
+def test_a_helpful_note_ranks_higher_and_a_misleading_one_lower(agent: Agent) -> None:
+    """The two match the query equally well."""
     ids = [agent.note(f"deploy guide {name}", klass="fact") for name in ("alpha", "beta")]
     agent.feedback([ids[0]], "helped")
     assert order(agent, "deploy guide") == ids
@@ -24,15 +24,15 @@ def test_what_helped_leads_and_what_misled_falls_behind(agent: Agent) -> None:
 
 
 def test_one_misled_undoes_one_helped(agent: Agent) -> None:
-    """The two are inverses."""
+    """They are inverses."""
     note_id = agent.note("deploy guide")
     for outcome in ("helped", "misled"):
         agent.feedback([note_id], outcome)
     assert agent.chain_of(note_id).members[note_id].ratings == 0
 
 
-def test_no_number_of_ratings_lifts_a_note_over_one_that_fits_better(agent: Agent) -> None:
-    """Boosts are bounded: a popular note must not answer every question."""
+def test_no_number_of_ratings_lifts_a_note_above_a_better_match(agent: Agent) -> None:
+    """Boosts are capped: a popular note must not answer every question."""
     popular = agent.note("deploy guide", klass="fact")
     fitting = agent.note("parking at the harbour", klass="fact")
     for _ in range(40):
@@ -41,7 +41,7 @@ def test_no_number_of_ratings_lifts_a_note_over_one_that_fits_better(agent: Agen
 
 
 def test_no_rating_changes_what_holds_or_binds(agent: Agent) -> None:
-    """A rule that misled is a rule until somebody revokes it."""
+    """A misleading requirement binds until it is revoked."""
     old, rule = agent.line("no nuts", "no peanuts", klass="allergy")
     for _ in range(20):
         agent.feedback([old, rule], "misled")
@@ -49,7 +49,7 @@ def test_no_rating_changes_what_holds_or_binds(agent: Agent) -> None:
 
 
 def test_each_of_several_notes_is_rated_once(agent: Agent) -> None:
-    """Of one chain or of several, named twice or not; the answer names each."""
+    """In one chain or several, named once or twice; the answer names each of them."""
     ids = [*agent.line("one", "two"), agent.note("three")]
     answer = agent.feedback([*ids, f"[{ids[0]}]"], " Helped ")
     assert (answer.data.ids, answer.data.outcome) == (tuple(ids), "helped")
@@ -57,8 +57,8 @@ def test_each_of_several_notes_is_rated_once(agent: Agent) -> None:
     assert answer.text == f"Noted: [{ids[0]}], [{ids[1]}], [{ids[2]}] helped."
 
 
-def test_what_is_retired_can_be_rated(agent: Agent) -> None:
-    """An answer used it before it was withdrawn."""
+def test_a_retired_note_can_be_rated(agent: Agent) -> None:
+    """An answer may have used it before it was retired."""
     note_id = agent.note("one")
     agent.revoke(note_id)
     assert agent.feedback([note_id], "misled").data.ids == (note_id,)
@@ -66,7 +66,7 @@ def test_what_is_retired_can_be_rated(agent: Agent) -> None:
 
 @pytest.mark.parametrize("outcome", ["", "ok", "helpful", "\x00"])
 def test_an_outcome_is_helped_or_misled(agent: Agent, outcome: str) -> None:
-    """Nothing is guessed."""
+    """Other words are refused."""
     note_id, rows = agent.note("one"), agent.written()
     with pytest.raises(Refused, match="helped or misled"):
         agent.feedback([note_id], outcome)
@@ -74,7 +74,7 @@ def test_an_outcome_is_helped_or_misled(agent: Agent, outcome: str) -> None:
 
 
 def test_one_unknown_id_refuses_the_whole_call(agent: Agent) -> None:
-    """All or nothing."""
+    """The other notes are not rated either."""
     note_id, rows = agent.note("one"), agent.written()
     with pytest.raises(Refused) as refused:
         agent.feedback([note_id, note_id[:10]], "helped")

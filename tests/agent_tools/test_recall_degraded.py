@@ -1,4 +1,4 @@
-"""What `recall` promises when something is missing: it says so, finds by words, and never loses a rule."""
+"""What `recall` promises if something is missing: it says so, searches by words, and never loses a requirement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from store.port import Fingerprint
 
 
 class OtherSpace(FakeEmbedder):
-    """The same words along other axes: its vectors mean nothing beside the first one's."""
+    """The same words along other axes, so that its vectors cannot be compared with those of the first one."""
 
     fingerprint = Fingerprint(model="another", sha256="1" * 64, dimension=64)
 
@@ -30,7 +30,7 @@ class Broken(FakeEmbedder):
     """A model that loads and then fails."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Raises, as a runtime that is out of memory does."""
+        """Raises, like a runtime that is out of memory."""
         raise RuntimeError("out of memory")
 
 
@@ -41,15 +41,15 @@ def filled(agent: Agent) -> Agent:
 
 
 def held(answer: object) -> tuple[list[str], list[str]]:
-    """What must come through without a model: the chain by its words, and the rule."""
+    """Checks what must be returned without a model: the chain, by its words, and the requirement."""
     return told(answer), rules(answer)  # type: ignore[arg-type]
 
 
 ALL = (["The invoice is due in June"], ["No nuts for Priya"])
 
 
-def test_while_the_model_loads_words_and_rules_answer_and_then_meaning_does() -> None:
-    """A read never waits; what was stored before is found by its words afterwards, too."""
+def test_recall_searches_by_words_until_the_model_is_loaded() -> None:
+    """A read never waits. What was stored before is found by its words afterwards, too."""
     go = threading.Event()
 
     def load() -> FakeEmbedder:
@@ -68,8 +68,8 @@ def test_while_the_model_loads_words_and_rules_answer_and_then_meaning_does() ->
     assert (held(late), late.data.degraded, "DEGRADED" in late.text) == (ALL, False, False)
 
 
-def test_a_model_that_cannot_be_loaded_is_said_with_the_reason_in_every_answer() -> None:
-    """The reason is the operator's way out."""
+def test_every_answer_says_why_the_model_could_not_be_loaded() -> None:
+    """The operator needs the reason to fix it."""
     gone = BackgroundEmbedder(lambda: (_ for _ in ()).throw(StoreTrouble("The weights are gone.", "Reinstall.")))
     gone.start()
     gone.get(60)
@@ -82,7 +82,7 @@ def test_a_model_that_cannot_be_loaded_is_said_with_the_reason_in_every_answer()
 
 @pytest.mark.parametrize("verb", ["remember", "supersede", "recall", "revoke"])
 def test_a_store_of_another_model_is_never_mixed_with_the_configured_one(agent: Agent, verb: str) -> None:
-    """It is as if there were no model, both are named, and no vector of the wrong space is written."""
+    """The answer names both, the search is by words, and no vector of the wrong space is written."""
     filled(agent)
     other = Agent(agent.store, OtherSpace(), clock=agent.clock)
     note_id = agent.note("Tom sits in Porto")
@@ -101,8 +101,8 @@ def test_a_store_of_another_model_is_never_mixed_with_the_configured_one(agent: 
     assert set(record.vectors) <= {note_id}
 
 
-def test_a_store_on_the_disk_remembers_its_model(on_disk: Callable[..., Agent]) -> None:
-    """The next process with another model is told, and finds by words."""
+def test_a_store_on_disk_knows_its_model(on_disk: Callable[..., Agent]) -> None:
+    """The next process, with another model, searches by words and says so."""
     first = filled(on_disk())
     other = on_disk(embedder=OtherSpace(), clock=first.clock)
     answer = other.recall("invoice for Priya")
@@ -117,10 +117,10 @@ def test_a_store_on_the_disk_remembers_its_model(on_disk: Callable[..., Agent]) 
         ("by_text", "the search by words failed: The index is damaged."),
     ],
 )
-def test_where_one_search_fails_the_other_answers(
+def test_if_one_search_fails_the_other_answers(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, broken: str, said: str
 ) -> None:
-    """And the rules come through."""
+    """The requirements are returned too."""
     filled(agent)
 
     def fail(*_: object) -> None:
@@ -131,8 +131,8 @@ def test_where_one_search_fails_the_other_answers(
     assert (held(answer), answer.data.degraded, said in answer.text) == (ALL, True, True)
 
 
-def test_where_both_searches_fail_the_rules_come_through(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They need neither."""
+def test_requirements_are_returned_even_if_both_searches_fail(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They need neither search."""
     filled(agent)
 
     def fail(*_: object) -> None:
@@ -144,15 +144,15 @@ def test_where_both_searches_fail_the_rules_come_through(agent: Agent, monkeypat
     assert (held(answer), answer.data.degraded) == (([], ["No nuts for Priya"]), True)
 
 
-def test_a_model_that_fails_while_it_works_costs_no_answer(agent: Agent) -> None:
-    """Found by words, and said."""
+def test_a_model_that_fails_at_run_time_costs_no_answer(agent: Agent) -> None:
+    """The search is by words, and the answer says so."""
     filled(agent)
     answer = Agent(agent.store, Broken(), clock=agent.clock).recall("invoice for Priya")
     assert (held(answer), "failed: out of memory" in answer.text) == (ALL, True)
 
 
-def test_a_store_that_cannot_take_up_a_model_still_answers(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Taking it up is a write, and a read must not fail over it."""
+def test_a_store_that_cannot_adopt_a_model_still_answers(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adopting it is a write, and a read must not fail because of it."""
 
     def locked(_: object) -> bool:
         raise StoreTrouble("The lock is held.", "Wait.")
@@ -163,7 +163,7 @@ def test_a_store_that_cannot_take_up_a_model_still_answers(agent: Agent, monkeyp
 
 
 def test_a_lookup_by_id_needs_no_model(agent: Agent) -> None:
-    """Every step of a note's life can be taken without one."""
+    """Every tool that takes ids works without one."""
     bare = Agent(agent.store, embedding=Ready(None, "no model"), clock=agent.clock)
     old = bare.note("Office in Ghent")
     new = bare.supersede(old, "Office in Bruges").data.id

@@ -1,7 +1,7 @@
-"""The invariants of a memory, over stores that the verbs themselves have filled, for any question.
+"""The invariants of a memory, for random stores that were filled by the tools, and random questions.
 
-A random life: notes, replacements, forks, merges, refinements, revocations and their reversal, erasures, times of
-validity, a clock that jumps back. Then a random question. What must hold is worked out from the log alone.
+A random history: notes, replacements, forks, merges, refinements, revocations, reinstatements, erasures, validity, a
+clock that jumps back. Then a random question. What must hold is derived from the log alone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Question:
     max_chains: int
 
     def ask(self, world: World) -> Recalled:
-        """The answer's data; the text has been held against it."""
+        """The data of the answer, checked against its text."""
         data = (
             world.agent.but(max_chains=self.max_chains)
             .recall(
@@ -64,7 +64,7 @@ class Question:
 
 
 class World:
-    """A store after a random life, and what its log says, read without the code under test."""
+    """A store with a random history, and what its log says, read without the code under test."""
 
     def __init__(self, life: Sequence[Move], distractors: int) -> None:
         self.agent = Agent(EphemeralStore(), clock=Clock(START))
@@ -120,7 +120,7 @@ class World:
             context.store.append([entry(event, None, Embedded(MODEL.embed([text])[0]))])
 
     def closure(self, ids: set[str]) -> set[str]:
-        """Everything reachable over links towards newer notes, by hand."""
+        """Everything reachable over links to newer notes, computed by hand."""
         reached, frontier = set(ids), list(ids)
         while frontier:
             for note_id in self.newer[frontier.pop()] - reached:
@@ -129,7 +129,7 @@ class World:
         return reached
 
     def subjects(self, note_id: str) -> set[str]:
-        """What the chain of a note is about: the subjects of all its notes."""
+        """The subjects of all notes in the chain of a note."""
         same = [other for other in self.members if self.chain_of[other] == self.chain_of[note_id]]
         return {subject for other in same for subject in self.members[other].note.subjects}
 
@@ -140,7 +140,7 @@ def worlds(*distractors: int) -> st.SearchStrategy[World]:
 
 
 def questions(past: bool = True) -> st.SearchStrategy[Question]:
-    """Any question; without `past`, only such as fold the log at the present moment."""
+    """Any question; without `past`, only about the current moment."""
     return st.builds(
         Question,
         query=st.sampled_from(["tests run with tox", "nuts for Priya", "because of Porto", "originally", "zebra"]),
@@ -154,8 +154,8 @@ def questions(past: bool = True) -> st.SearchStrategy[Question]:
 
 @examples()
 @given(worlds(), questions())
-def test_no_note_is_told_without_all_that_is_newer(world: World, question: Question) -> None:
-    """Closure: under any filter and any budget, and with the revocation of whatever was revoked."""
+def test_no_note_is_returned_without_everything_newer(world: World, question: Question) -> None:
+    """Closure: with any filter and any budget, and with the reason of every revocation."""
     answer = question.ask(world)
     told = [(*chain.lead, *chain.history, *chain.since) for chain in answer.chains]
     told += [(*each.rules, *each.newer) for each in answer.requirements]
@@ -170,8 +170,8 @@ def test_no_note_is_told_without_all_that_is_newer(world: World, question: Quest
 
 @examples()
 @given(worlds(0, 3, 60), questions())
-def test_every_requirement_of_the_subjects_in_play_is_told(world: World, question: Question) -> None:
-    """Completeness: for any query, any budget, any number of chains and of distractors."""
+def test_every_requirement_of_the_subjects_in_play_is_returned(world: World, question: Question) -> None:
+    """Completeness: for any query, any budget, and any number of chains and distractors."""
     answer = question.ask(world)
     in_play = set(answer.subjects)
     assert in_play >= {"user", *(question.subjects or ())}
@@ -189,8 +189,8 @@ def test_every_requirement_of_the_subjects_in_play_is_told(world: World, questio
 
 @examples()
 @given(worlds(), questions())
-def test_every_chain_has_a_lead_and_no_history_stands_before_it(world: World, question: Question) -> None:
-    """Lead first: what was superseded at the moment asked about is never one, and the rest is newest first."""
+def test_every_chain_has_a_lead_and_no_history_comes_before_it(world: World, question: Question) -> None:
+    """Lead first: a note that was superseded at the moment asked about never leads, and the rest is newest first."""
     for chain in question.ask(world).chains:
         assert chain.lead
         assert "superseded" not in {view.status for view in chain.lead}
@@ -203,8 +203,8 @@ def test_every_chain_has_a_lead_and_no_history_stands_before_it(world: World, qu
 
 @examples()
 @given(worlds(0, 3), questions(past=False))
-def test_the_budget_holds_and_nothing_is_dropped_in_silence(world: World, question: Question) -> None:
-    """Budget: each chain that was entered is told, named as left out, told as a rule, or counted as over."""
+def test_the_budget_holds_and_nothing_is_dropped_silently(world: World, question: Question) -> None:
+    """Budget: each chain that was found is delivered, listed as left out, a requirement, or counted as expired."""
     answer = question.ask(world)
     assert answer.tokens <= question.budget_tokens
     assert sum(each.tokens for each in answer.omitted) == 0 or all(
@@ -225,7 +225,7 @@ def test_the_budget_holds_and_nothing_is_dropped_in_silence(world: World, questi
 @examples()
 @given(worlds(), questions())
 def test_the_text_of_the_chains_fits_the_budget(world: World, question: Question) -> None:
-    """Counted over the very lines that are sent."""
+    """Counted over the lines that are sent."""
     if question.as_of is None:
         answer = world.agent.recall(
             question.query, subjects=question.subjects, budget_tokens=question.budget_tokens,
@@ -237,8 +237,8 @@ def test_the_text_of_the_chains_fits_the_budget(world: World, question: Question
 
 @examples()
 @given(worlds(), questions())
-def test_with_subjects_no_chain_and_no_rule_of_others_is_told(world: World, question: Question) -> None:
-    """Isolation: a chain is about the subjects of all its notes, a rule about its own."""
+def test_with_subjects_no_chain_or_requirement_of_others_is_returned(world: World, question: Question) -> None:
+    """Isolation: a chain is about the subjects of all its notes, a requirement about its own."""
     answer = question.ask(world)
     if question.subjects:
         given_subjects = set(question.subjects)
@@ -249,12 +249,14 @@ def test_with_subjects_no_chain_and_no_rule_of_others_is_told(world: World, ques
 @examples()
 @given(worlds(), st.data())
 def test_as_of_is_the_same_whatever_happened_since(world: World, data: st.DataObject) -> None:
-    """Replay: the leads and their status then do not depend on the events that came later."""
+    """Replay: the leads and statuses of a moment do not depend on later events."""
     moment = data.draw(moments())
     question = Question("tests nuts Porto", None, 100_000, moment, include_retired=True, max_chains=50)
     if moment >= world.agent.clock():
         return
-    last = moment + timedelta(microseconds=999_999) if moment.microsecond == 0 else moment  # a second is meant whole
+    last = (
+        moment + timedelta(microseconds=999_999) if moment.microsecond == 0 else moment
+    )  # a whole second includes all of it
     known = fold(world.events, last, recorded_until=last)
     told = {view.id: view.status for chain in question.ask(world).chains for view in (*chain.lead, *chain.history)}
     assert told == {note_id: known[note_id].status for note_id in told}
@@ -266,7 +268,7 @@ def test_as_of_is_the_same_whatever_happened_since(world: World, data: st.DataOb
 @examples()
 @given(worlds(), st.data())
 def test_revoke_then_reinstate_is_the_identity(world: World, data: st.DataObject) -> None:
-    """Inverse: on every status of the store, whichever note it was."""
+    """Inverse: every status in the store is as before, for any note."""
     note_id = data.draw(st.sampled_from(sorted(world.members)))
     agent = world.agent
     before = {each: agent.status(each) for each in world.members}

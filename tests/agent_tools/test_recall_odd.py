@@ -1,4 +1,4 @@
-"""What `recall` makes of what nobody should ask, and of more notes than an answer can hold."""
+"""What `recall` answers to odd queries, and with more notes than an answer can hold."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tools.admin.bulk_load import append_notes
 def test_an_odd_question_has_a_clear_answer_or_a_clear_error(
     agent: Agent, asked: str, more: dict[str, Any], said: str
 ) -> None:
-    """Empty, as long as a book, of nobody, of before there was anything, or with no room for an answer."""
+    """Empty, as long as a book, about nobody, about a time before any note, or without room for an answer."""
     agent.note("The port of the api is 8080")
     try:
         answer = agent.recall(asked, **more).text
@@ -40,7 +40,7 @@ def test_an_odd_question_has_a_clear_answer_or_a_clear_error(
 
 
 def test_a_subject_of_five_thousand_notes_is_answered_within_the_budget(on_disk: Callable[..., Agent]) -> None:
-    """The one that is asked for leads, the rest is counted, and the rule among them is there."""
+    """The best match leads, the rest is counted, and the requirement among them is returned."""
     agent = on_disk(policy=Policy(lexical_share=0.9, late_share=0.0))
     context, about = agent.context, ("api",)
     notes = [

@@ -1,4 +1,4 @@
-"""What `recall` promises of the past: what was held then, marked with what is known today; and what is over."""
+"""What `recall` promises of the past: what was believed then, marked with what is known today; and what expired."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tools.support.lookup import entry, find
 
 
 def day(agent: Agent) -> str:
-    """The present moment of the test as an agent would write it."""
+    """The current moment of the test, as an agent would write it."""
     return agent.clock().isoformat()
 
 
 # As of
 
 
-def test_as_of_a_superseded_note_answers_what_was_held_then(agent: Agent) -> None:
-    """It leads, and what replaced it since stands with it."""
+def test_as_of_an_earlier_moment_a_superseded_note_leads(agent: Agent) -> None:
+    """What replaced it since is delivered with it."""
     old = agent.note("Office in Ghent")
     then = day(agent)
     agent.clock.on(days=10)
@@ -33,8 +33,8 @@ def test_as_of_a_superseded_note_answers_what_was_held_then(agent: Agent) -> Non
 
 
 @pytest.mark.parametrize("end", ["corrected", "revoked"])
-def test_as_of_what_proved_wrong_is_marked_with_what_is_known_today(agent: Agent, end: str) -> None:
-    """In the text and in the data: nothing retracted is told as true, not even of the past."""
+def test_as_of_an_earlier_moment_what_proved_wrong_is_marked_with_what_is_known_today(agent: Agent, end: str) -> None:
+    """In the text and in the data: nothing retracted is returned as true, not even about the past."""
     old = agent.note("It was the proxy")
     then = day(agent)
     agent.clock.on(days=1)
@@ -49,8 +49,8 @@ def test_as_of_what_proved_wrong_is_marked_with_what_is_known_today(agent: Agent
     assert "It was the disk" in answer.text or end == "revoked"
 
 
-def test_as_of_what_was_not_yet_said_is_not_told(agent: Agent) -> None:
-    """A chain that did not exist is not told; the search may have entered it by what it is today."""
+def test_as_of_an_earlier_moment_later_notes_are_not_returned(agent: Agent) -> None:
+    """The search finds chains as they are today, including those that did not exist then."""
     then = day(agent)
     agent.clock.on(days=1)
     agent.note("Office in Ghent")
@@ -60,7 +60,7 @@ def test_as_of_what_was_not_yet_said_is_not_told(agent: Agent) -> None:
 
 @pytest.mark.parametrize(("query", "leads"), [("Ghent", ["Ghent office"]), ("Bruges", ["Bruges office"])])
 def test_as_of_before_a_merge_each_side_is_found_by_its_own_words(agent: Agent, query: str, leads: list[str]) -> None:
-    """What is one chain today was two: neither is lost behind the other."""
+    """What is one chain today was two then, and neither hides the other."""
     ids = [agent.note("Ghent office", subjects=["office"]), agent.note("Bruges office", subjects=["office"])]
     then = day(agent)
     agent.clock.on(days=1)
@@ -70,8 +70,8 @@ def test_as_of_before_a_merge_each_side_is_found_by_its_own_words(agent: Agent, 
     assert sorted(told(by_the_merge_alone)) == ["Bruges office", "Ghent office"]
 
 
-def test_as_of_a_day_means_its_end(agent: Agent) -> None:
-    """What was said in the afternoon was known on that day."""
+def test_as_of_a_date_means_the_end_of_that_day(agent: Agent) -> None:
+    """What was stored in the afternoon was known on that day."""
     agent.note("Office in Ghent")
     agent.clock.on(days=3)
     assert told(agent.recall("office", as_of="2026-03-02")) == ["Office in Ghent"]
@@ -79,16 +79,16 @@ def test_as_of_a_day_means_its_end(agent: Agent) -> None:
     assert told(agent.recall("office", as_of="2026-W10-1")) == ["Office in Ghent"]  # that Monday, as a week date
 
 
-def test_as_of_a_moment_to_come_is_now_and_the_answer_says_so(agent: Agent) -> None:
-    """Nobody knows what will hold; an agent must not take the answer for it."""
+def test_as_of_a_future_moment_is_now_and_the_answer_says_so(agent: Agent) -> None:
+    """Nobody knows what will hold, and the agent must not take the answer for a prediction."""
     agent.note("Office in Ghent", valid_until="2026-12-31")
     answer = agent.recall("office", as_of="2099-01-01")
     assert (told(answer), answer.data.as_of) == (["Office in Ghent"], "")
-    assert "as_of is not over yet: this is what holds now" in answer.text
+    assert "as_of is not in the past: this is what holds now" in answer.text
 
 
-def test_as_of_what_was_withdrawn_then_is_told_with_what_became_of_it_since(agent: Agent) -> None:
-    """Its one line would hide that the note was reinstated, or replaced by what is true."""
+def test_as_of_an_earlier_moment_a_revoked_note_is_returned_with_what_became_of_it_since(agent: Agent) -> None:
+    """A single line would hide that the note was reinstated or replaced since."""
     back, gone = agent.note("Office in Ghent"), agent.note("Office in Bruges")
     for note_id in (back, gone):
         agent.revoke(note_id, "a rumour")
@@ -102,8 +102,8 @@ def test_as_of_what_was_withdrawn_then_is_told_with_what_became_of_it_since(agen
     assert "since then: Office in Antwerp" in text
 
 
-def test_as_of_the_requirements_are_todays_and_the_past_of_a_rule_is_told(agent: Agent) -> None:
-    """A rule binds now, whatever moment is asked about; what it was then is an answer as well."""
+def test_as_of_an_earlier_moment_the_requirements_are_todays(agent: Agent) -> None:
+    """A requirement binds now, whatever moment is asked about. What it was then is returned as well."""
     old = agent.note("Priya avoids peanuts", klass="allergy", subjects=["priya"])
     then = day(agent)
     agent.clock.on(days=30)
@@ -116,8 +116,8 @@ def test_as_of_the_requirements_are_todays_and_the_past_of_a_rule_is_told(agent:
 
 
 @pytest.mark.parametrize("query", ["What did Priya originally avoid?", "What did Priya avoid?"])
-def test_the_history_of_a_rule_is_told_where_the_past_is_asked_about(agent: Agent, query: str) -> None:
-    """Else a rule could never be asked what it was; a question about the present needs the rule alone."""
+def test_the_history_of_a_requirement_is_returned_if_the_past_is_asked_about(agent: Agent, query: str) -> None:
+    """A question about the present needs only the requirement."""
     agent.line("Priya avoids peanuts", "Priya avoids all nuts", klass="allergy", subjects=["priya"])
     answer = agent.recall(query)
     past = "originally" in query
@@ -131,8 +131,8 @@ def test_the_history_of_a_rule_is_told_where_the_past_is_asked_about(agent: Agen
 @pytest.mark.parametrize(
     "query", ["where was the office in March 2026?", "where did the office use to be last month"]
 )
-def test_a_question_about_the_past_brings_what_is_over(agent: Agent, query: str) -> None:
-    """An expired note is an answer to it, and the reply says that history is shown."""
+def test_a_question_about_the_past_returns_what_expired(agent: Agent, query: str) -> None:
+    """An expired note can answer it, and the answer says that history is shown."""
     agent.note("Office in Ghent", valid_until="2026-04-01")
     agent.clock.on(days=50)
     answer = agent.recall(query)
@@ -141,16 +141,16 @@ def test_a_question_about_the_past_brings_what_is_over(agent: Agent, query: str)
     assert "asks about the past: history is shown and age does not count" in answer.text
 
 
-def test_what_was_said_in_the_time_asked_about_comes_first(knowing: Agent) -> None:
-    """Above what fits the words better."""
+def test_notes_from_the_time_that_is_asked_about_come_first(knowing: Agent) -> None:
+    """Before better matches of the words."""
     knowing.note("Retro: the release was late")
     knowing.clock.on(days=60)
     knowing.note("The release retro of this quarter: the release was late again, retro")
     assert told(knowing.recall("what did the release retro say in March?"))[0] == "Retro: the release was late"
 
 
-def test_originally_turns_recency_round(agent: Agent) -> None:
-    """Of two that fit alike, the older one leads."""
+def test_originally_inverts_recency(agent: Agent) -> None:
+    """Of two equal matches, the older one leads."""
     for name in ("alpha", "beta"):
         agent.note(f"sprint goal {name}", klass="working_context")
         agent.clock.on(days=20)
@@ -160,11 +160,11 @@ def test_originally_turns_recency_round(agent: Agent) -> None:
     ]
 
 
-# What is over
+# Expired, revoked, erased
 
 
-def test_what_is_over_is_told_only_where_it_is_asked_for_and_is_counted_otherwise(agent: Agent) -> None:
-    """Nothing is dropped in silence."""
+def test_expired_notes_are_counted_unless_they_are_asked_for(agent: Agent) -> None:
+    """Nothing is dropped silently."""
     agent.note("Office in Ghent", valid_until="2026-03-10")
     agent.clock.on(days=30)
     answer = agent.recall("office")
@@ -173,8 +173,8 @@ def test_what_is_over_is_told_only_where_it_is_asked_for_and_is_counted_otherwis
     assert told(agent.recall("office", include_retired=True)) == ["Office in Ghent"]
 
 
-def test_a_retracted_belief_is_reported_with_its_reason_and_its_past_only_on_request(agent: Agent) -> None:
-    """One line, so that it is not learned again; with include_retired, marked as retracted, before its history."""
+def test_a_revoked_note_is_reported_in_one_line_and_with_its_history_only_on_request(agent: Agent) -> None:
+    """The line keeps it from being learned again. With include_retired it is marked, before its history."""
     ids = agent.line("It was the proxy", "It was the proxy of the office", subjects=["ci"])
     agent.revoke(ids[1], "no proxy")
     agent.revoke(ids[0], "none at all")
@@ -184,8 +184,8 @@ def test_a_retracted_belief_is_reported_with_its_reason_and_its_past_only_on_req
     assert "* RETRACTED on 2026-03-02: It was the proxy" in agent.recall("proxy", include_retired=True).text
 
 
-def test_an_erased_successor_brings_back_neither_its_words_nor_the_old_value(agent: Agent) -> None:
-    """A tombstone stands in their place."""
+def test_an_erased_successor_restores_neither_its_text_nor_the_old_value(agent: Agent) -> None:
+    """A tombstone is returned in their place."""
     old, new = agent.line("PIN is 1234", "PIN is 9876")
     with agent.store.writing():
         found = find(agent.context, [new])
@@ -196,14 +196,14 @@ def test_an_erased_successor_brings_back_neither_its_words_nor_the_old_value(age
     assert "PIN is 1234" not in [view.text for view in agent.recall("PIN", include_retired=True).data.chains[0].lead]
 
 
-def test_a_note_whose_time_has_not_come_is_told_as_such(agent: Agent) -> None:
-    """Never as true."""
+def test_a_note_that_is_not_valid_yet_is_marked(agent: Agent) -> None:
+    """It is never returned as true."""
     agent.note("Office in Bruges", valid_from="2026-06-01")
     assert "* NOT TRUE BEFORE 2026-06-01: Office in Bruges" in agent.recall("office").text
 
 
-def test_a_damaged_chain_is_told_whole_and_flagged() -> None:
-    """A circle, which only an import could have made: all members, no head, a warning; a rule in it still binds."""
+def test_a_damaged_chain_is_returned_whole_and_flagged() -> None:
+    """A circle, which only a damaged log can have: all members, no head, a warning. Its requirements still bind."""
     agent = Agent(clock=Clock())
     notes = [
         Note(note_id, f"rule {note_id}", ("tom",), "allergy", "user", agent.clock())

@@ -1,4 +1,4 @@
-"""A cross-encoder, where one is configured, decides relevance; nothing else changes, and it may fail to come."""
+"""A configured cross-encoder decides relevance. Nothing else changes, and recall works without it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Longest:
-    """Takes the longest text for the best answer: what comes of it cannot be mistaken for anything else."""
+    """Prefers the longest text, so that its effect cannot be mistaken for anything else."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -34,7 +34,7 @@ class Longest:
 
 
 class There:
-    """A cross-encoder that is loaded."""
+    """A loaded cross-encoder."""
 
     problem = None
 
@@ -42,25 +42,25 @@ class There:
         self._reranker = reranker
 
     def get(self, wait_s: float = 0.0) -> Reranker:
-        """It."""
+        """The cross-encoder."""
         return self._reranker
 
 
 def broken() -> Reranker:
-    """A cross-encoder that never comes."""
+    """A cross-encoder that fails to load."""
     raise StoreTrouble("there is no such model.", "Take another.")
 
 
-def test_the_scores_of_the_cross_encoder_stand_in_the_place_of_relevance() -> None:
-    """A note that shares no word with the query leads, because the cross-encoder says so."""
+def test_the_scores_of_the_cross_encoder_replace_relevance() -> None:
+    """A note that shares no word with the query leads because the cross-encoder scores it best."""
     agent = Agent(reranking=There(Longest()))
     agent.note("tests run with tox", subjects=["ci"])
     long = agent.note("the harbour is closed to all ships of more than two hundred tons", subjects=["ci"])
     assert agent.recall("tests with tox", subjects=["ci"]).data.chains[0].id == long
 
 
-def test_the_cross_encoder_reads_no_more_notes_than_it_is_allowed() -> None:
-    """Each costs a run of a model, so it is given the most relevant ones only."""
+def test_the_cross_encoder_scores_no_more_notes_than_configured() -> None:
+    """Each costs a run of the model, so only the most relevant ones are scored."""
     reranker = Longest()
     agent = Agent(reranking=There(reranker), candidates=3)
     for number in range(9):
@@ -69,8 +69,8 @@ def test_the_cross_encoder_reads_no_more_notes_than_it_is_allowed() -> None:
     assert 0 < len(reranker.seen) <= 3
 
 
-def test_requirements_are_never_given_up_to_the_cross_encoder() -> None:
-    """Whatever it thinks of them, they are all told."""
+def test_the_cross_encoder_never_affects_requirements() -> None:
+    """Whatever their scores, all of them are returned."""
     agent = Agent(reranking=There(Longest()), max_chains=1)
     rule = agent.note("no nuts", subjects=["priya"], klass="allergy")
     for number in range(5):
@@ -79,8 +79,8 @@ def test_requirements_are_never_given_up_to_the_cross_encoder() -> None:
     assert [view.id for each in answer.data.requirements for view in each.rules] == [rule]
 
 
-def test_a_cross_encoder_that_cannot_be_loaded_is_said_and_recall_goes_on() -> None:
-    """The ranking without it is there, and the answer says that it was not reranked and why."""
+def test_recall_works_without_the_cross_encoder_and_says_why_it_is_missing() -> None:
+    """The ranking is the usual one."""
     missing = Background(broken, "cross-encoder", "ranked without")
     missing.start()
     missing.get(10)
@@ -91,15 +91,15 @@ def test_a_cross_encoder_that_cannot_be_loaded_is_said_and_recall_goes_on() -> N
     assert "not reranked, since there is no such model." in answer.text
 
 
-def test_a_name_that_is_no_model_is_refused_with_the_way_out() -> None:
-    """Whether the library is there or not, the sentence names the setting or what to install."""
+def test_an_unknown_model_name_is_refused_with_what_to_do() -> None:
+    """With or without the library, the error names the setting or what to install."""
     with pytest.raises(StoreTrouble, match=r"sentence-transformers|rerank_model|embedding"):
         load_reranker("nobody/no-such-model")
 
 
 @pytest.mark.sentence_transformers
 def test_a_real_cross_encoder_scores_pairs_from_a_folder() -> None:
-    """The real class of the library on a tiny model with random weights: the latency benchmark is the test."""
+    """The real class of the library, with a tiny model of random weights."""
     pytest.importorskip("sentence_transformers")
     done = subprocess.run(
         [sys.executable, "-m", "bench", "rerank", "--rounds", "2", "--only", "tiny"],

@@ -1,4 +1,4 @@
-"""The two stories that the product exists for, on the real server, store and model, among many distractors."""
+"""The two stories that the product exists for, with the real server, store and model, among many distractors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ON_TOPIC = [
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A server over a store with both stories and so many distractors, and what the stories' notes are called."""
+    """A server whose store has both stories and `size` distractors, and the ids of the stories' notes."""
 
     client: SdkClient
     size: int
@@ -49,7 +49,7 @@ class Stage:
 
 @pytest.fixture(scope="module", params=SIZES)
 def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """The allergy is fourteen months old, the interpreter's notes ten, eight and six; the distractors are newer."""
+    """The allergy is fourteen months old, the notes on the interpreter ten, eight and six. Distractors are newer."""
     home = tmp_path_factory.mktemp("stage")
     with past(home / "store") as before:
         allergy = remember(before.go(425), ALLERGY, subjects=["priya", "team"], klass="allergy").data.id
@@ -70,7 +70,7 @@ def off_topic() -> list[str]:
 
 
 def test_a_plain_search_would_have_missed_the_allergy() -> None:
-    """Among the 200 distractors alone, the six nearest notes are without it in 95 of the 100 requests."""
+    """With 200 distractors, it is not among the six nearest notes in 95 of the 100 requests."""
     vectors = model().embed(distractors(200))
     queries = model().embed(off_topic())
     nearer = (queries @ vectors.T > queries @ model().embed([ALLERGY]).T).sum(axis=1)
@@ -79,7 +79,7 @@ def test_a_plain_search_would_have_missed_the_allergy() -> None:
 
 
 def test_the_allergy_is_in_every_recall(stage: Stage) -> None:
-    """100 requests of the team and of Priya, whatever they are about: the rule is in the data and in the text."""
+    """100 requests by the team and Priya, on any topic: the requirement is in the data and in the text."""
     options: list[dict[str, Any]] = [{"subjects": ["team"]}, {"subjects": "Priya"}, {}, {"budget_tokens": 1}]
     asked = []
     for number, query in enumerate(off_topic()):
@@ -93,8 +93,8 @@ def test_the_allergy_is_in_every_recall(stage: Stage) -> None:
         assert f"{ALLERGY} [{stage.allergy}]" in section, sent
 
 
-def test_no_retired_note_comes_without_its_successor(stage: Stage) -> None:
-    """100 requests, near the interpreter's notes and far from them, now and as of then: the last word leads."""
+def test_no_retired_note_is_returned_without_its_successor(stage: Stage) -> None:
+    """100 requests, on the interpreter and on other topics, now and as of then: the last correction leads."""
     options: list[dict[str, Any]] = [
         {},
         {"subjects": "repo:billing"},
@@ -119,8 +119,8 @@ def test_no_retired_note_comes_without_its_successor(stage: Stage) -> None:
     assert delivered >= 30
 
 
-def test_what_was_held_then_comes_with_what_is_known_today(stage: Stage) -> None:
-    """As of the day on which it was recorded, the first note leads and is marked with what took its place since."""
+def test_what_was_believed_then_is_returned_with_what_is_known_today(stage: Stage) -> None:
+    """As of the day on which it was recorded, the first note leads, marked with what replaced it since."""
     moment = stage.client.done("recall", query=ON_TOPIC[0], include_retired=True)
     first = next(note for chain in moment["chains"] for note in chain["history"] if note["id"] == stage.chain[0])
     then = stage.client.done("recall", query=ON_TOPIC[0], as_of=first["recorded_at"][:10], subjects=["repo:billing"])
@@ -130,7 +130,7 @@ def test_what_was_held_then_comes_with_what_is_known_today(stage: Stage) -> None
 
 
 def ids(value: Any) -> Iterator[str]:
-    """Every id in a piece of an answer."""
+    """All ids in a part of an answer."""
     if isinstance(value, dict):
         yield from ([value["id"]] if "id" in value else [])
         value = list(value.values())

@@ -1,4 +1,4 @@
-"""What `supersede` promises of rules: none ends, for nobody, without being told to and why."""
+"""What `supersede` promises of requirements: none ends for anybody unless the call says so and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ALLERGY = {"klass": "allergy", "subjects": ["priya", "team"]}
 
 
 def refusal(agent: Agent, *args: object, **more: object) -> Refused:
-    """What a call that must be refused says; it has written nothing."""
+    """The error of a call that must be refused and write nothing."""
     rows = agent.written()
     with pytest.raises(Refused) as refused:
         agent.supersede(*args, **more)  # type: ignore[arg-type]
@@ -31,7 +31,7 @@ def refusal(agent: Agent, *args: object, **more: object) -> Refused:
     ],
 )
 def test_a_requirement_is_not_lifted_without_saying_so_and_why(agent: Agent, change: dict[str, object]) -> None:
-    """Neither by another class, nor by dropping one of those whom it protects, nor without a reason."""
+    """Neither by another class, nor by dropping a subject, nor without a reason."""
     rule = agent.note("Priya is allergic to peanuts", **ALLERGY)
     said = refusal(agent, rule, "Priya likes cashews", **change)
     assert said.code == "lifts_requirement"
@@ -39,15 +39,15 @@ def test_a_requirement_is_not_lifted_without_saying_so_and_why(agent: Agent, cha
     assert len(rules(agent.constraints(["team"]))) == 1
 
 
-def test_a_requirement_is_lifted_where_somebody_says_so_and_why(agent: Agent) -> None:
-    """The reason stays in the history."""
+def test_a_requirement_is_lifted_if_the_call_says_so_and_why(agent: Agent) -> None:
+    """The reason is kept in the history."""
     rule = agent.note("Priya is allergic to peanuts", **ALLERGY)
     agent.supersede(rule, "Priya tested negative", klass="note", lifts_requirement=True, reason="allergy test")
     assert rules(agent.constraints(["priya"])) == []
     assert '"allergy test"' in agent.recall("peanuts").text
 
 
-def test_a_requirement_may_change_and_widen_freely(agent: Agent) -> None:
+def test_a_requirement_can_change_and_gain_subjects_freely(agent: Agent) -> None:
     """Class and subjects are kept, so nothing is lifted."""
     rule = agent.note("Priya is allergic to peanuts", **ALLERGY)
     agent.supersede(rule, "All nuts", klass="hard_preference", subjects=["team", "priya", "kitchen"])
@@ -55,8 +55,8 @@ def test_a_requirement_may_change_and_widen_freely(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired", "pending"])
-def test_a_requirement_is_not_lifted_through_a_successor_that_fell_away(agent: Agent, end: str) -> None:
-    """A binds, since its successor B does not stand: what replaces B replaces A as well."""
+def test_a_requirement_is_not_lifted_by_replacing_its_retired_successor(agent: Agent, end: str) -> None:
+    """A binds again because its successor B was retired. What replaces B also replaces A."""
     rule = agent.note("Priya is allergic to peanuts", **ALLERGY)
     times = {"expired": {"valid_until": "2026-03-10"}, "pending": {"valid_from": "2027-03-10"}}.get(end, {})
     after = agent.supersede(rule, "Only to raw peanuts", **times).data.id
@@ -68,8 +68,8 @@ def test_a_requirement_is_not_lifted_through_a_successor_that_fell_away(agent: A
     assert refusal(agent, after, "Priya eats everything", subjects=["team"]).code == "lifts_requirement"
 
 
-def test_a_requirement_that_is_replaced_for_a_time_binds_again_afterwards(agent: Agent) -> None:
-    """Fail closed: nobody said that it ended for good."""
+def test_a_requirement_that_was_replaced_for_a_time_binds_again_afterwards(agent: Agent) -> None:
+    """It fails closed: nobody said that the requirement ended for good."""
     rule = agent.note("No meat for Tom", klass="hard_preference", subjects=["tom"])
     agent.supersede(
         rule, "Tom eats all", klass="note", lifts_requirement=True, reason="holiday", valid_until="2026-03-10"
@@ -79,7 +79,7 @@ def test_a_requirement_that_is_replaced_for_a_time_binds_again_afterwards(agent:
     assert rules(agent.constraints(["tom"])) == ["No meat for Tom"]
 
 
-def test_a_rule_whose_time_has_not_come_is_not_lifted_in_silence_either(agent: Agent) -> None:
-    """It is no requirement yet, and somebody counts on its becoming one."""
+def test_a_pending_requirement_is_not_lifted_silently_either(agent: Agent) -> None:
+    """It does not bind yet, but somebody relies on its binding later."""
     rule = agent.note("No contact with the press", klass="do_not_contact", subjects=["tom"], valid_from="2026-04-01")
     assert refusal(agent, rule, "Tom may talk to the press", klass="note").code == "lifts_requirement"

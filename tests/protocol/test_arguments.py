@@ -92,7 +92,7 @@ BAD = [
     ("remember", {"text": ""}, "text is empty."),
     ("remember", {"text": " \n"}, "text is empty."),
     ("remember", {"text": "x" * 32_769}, "text has 32769 bytes; the limit is 32768."),
-    ("remember", {"text": "a\0b"}, "text holds a NUL character."),
+    ("remember", {"text": "a\0b"}, "text contains a NUL character."),
     ("remember", {"text": "half an emoji \ud83d"}, "text holds U+FFFD, in place of a character that was lost"),
     ("remember", {"text": "x", "subjects": ["a\udc00"]}, "subjects holds U+FFFD"),
     ("remember", {"text": "x", "klass": "alergy"}, "no class is called 'alergy'. Use one of: allergy,"),
@@ -101,14 +101,14 @@ BAD = [
     ("remember", {"text": "x", "subjects": [f"s{n}" for n in range(10_000)]}, "10000 subjects were given"),
     ("remember", {"text": "x", "subjects": ["s" * 10_000]}, "subjects has 10000 characters; the limit is 200."),
     ("remember", {"text": "x", "subjects": "[" * 100_000}, "subjects has 100000 characters; the limit is 200."),
-    ("remember", {"text": "x", "valid_from": "yesterday-ish"}, "valid_from is 'yesterday-ish', which is no date."),
+    ("remember", {"text": "x", "valid_from": "yesterday-ish"}, "valid_from is 'yesterday-ish', which is not a date."),
     ("remember", {"text": "x", "valid_from": "2026-05-02", "valid_until": "2026-05-01"}, "valid_until"),
     ("remember", {"text": "x", "refines": "zzzz"}, "there is no note 'zzzz'"),
     ("revoke", {"note_id": "", "reason": "x"}, "no note id was given."),
     ("revoke", {"note_id": "' OR 1=1 --", "reason": "x"}, 'there is no note "\' OR 1=1 --"'),
     ("recall", {"query": ""}, "query is empty."),
     ("recall", {"query": "x", "budget_tokens": -1}, "budget_tokens is -1"),
-    ("recall", {"query": "x", "as_of": "31-31"}, "as_of is '31-31', which is no date."),
+    ("recall", {"query": "x", "as_of": "31-31"}, "as_of is '31-31', which is not a date."),
 ]
 
 
@@ -211,7 +211,7 @@ def test_a_small_limit_counts_memories_and_a_large_one_tokens(server: Wire) -> N
     tight = server.done("recall", **query, limit=60)
     assert tight["tokens"] <= 60
     assert tight["omitted"]
-    assert "limit is 0; at least one memory is expected." in server.refused("recall", **query, limit=0)
+    assert "limit is 0; at least 1 is expected." in server.refused("recall", **query, limit=0)
     assert "limit is 'many'; it has to be a whole number." in server.refused("recall", **query, limit="many")
 
 

@@ -1,7 +1,7 @@
-"""Keepers for the tests of the verbs: a real store, a clock that the test sets, ids that are the same in every run.
+"""An agent for the tests of the tools: a store, a clock that the test sets, and ids that are the same in every run.
 
-A `Agent` is a context with the few words that these tests say again and again. It calls the verbs themselves and
-holds every answer of theirs to one promise: the text and the data carry the same facts.
+An `Agent` calls the real tools, with shortcuts for what these tests do most. It checks one promise of every answer:
+that the text and the data carry the same facts.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from tools.support.context import ToolContext
 from tools.support.results import Answer, NoteView, RequirementView
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-"""When the tests of the verbs begin, unless they say otherwise: a Monday."""
+"""The moment at which these tests begin by default, a Monday."""
 
 REQUIREMENTS = "\nREQUIREMENTS"
 _ID = re.compile(r"\[([0-9a-hjkmnp-tv-z]{16})\]")
 
 
 class Clock:
-    """A clock that stands still until it is told to go on, or back."""
+    """A clock that stands still until the test moves it."""
 
     def __init__(self, now: datetime = NOON) -> None:
         self.now = now
@@ -47,12 +47,12 @@ class Clock:
         return self.now
 
     def on(self, **length: float) -> None:
-        """Goes on by so many days, hours, ...; back where they are negative."""
+        """Move it by so many days, hours, ...; negative ones move it back."""
         self.now += timedelta(**length)
 
 
 class Ready:
-    """An embedder that is there, or, without one, never will be."""
+    """An embedder that is loaded or, without one, has failed to load."""
 
     def __init__(self, embedder: Embedder | None, problem: str | None = None) -> None:
         self._embedder = embedder
@@ -63,7 +63,7 @@ class Ready:
 
 
 def stamps(clock: Callable[[], datetime]) -> Callable[[datetime | None], Stamp]:
-    """Stamps of this clock, counted where the product throws dice; they only go forward, as those of a process do."""
+    """Stamps of this clock, numbered instead of random; they only go forward, as those of a process do."""
     count, last = 0, None
 
     def next_stamp(after: datetime | None = None) -> Stamp:
@@ -91,7 +91,7 @@ class Agent:
         return self.context.store
 
     def but(self, **settings: Any) -> Agent:
-        """The same context with other settings."""
+        """The same agent with other settings."""
         other = copy(self)
         other.context = replace(self.context, **settings)
         return other
@@ -119,13 +119,13 @@ class Agent:
         return checked(feedback(self.context, note_ids, outcome))
 
     def note(self, text: str, **more: Any) -> str:
-        """Remembers it a minute after what came before, and returns its id."""
+        """Remember it a minute after what came before, and return its id."""
         self.clock.on(minutes=1)
         note_id: str = self.remember(text, **more).data.id  # type: ignore[union-attr]
         return note_id
 
     def line(self, *texts: str, **more: Any) -> list[str]:
-        """Remembers the first text and replaces it by the others, one after the other; returns all ids."""
+        """Remember the first text, supersede it by the others, one after the other, and return all ids."""
         ids = [self.note(texts[0], **more)]
         for text in texts[1:]:
             self.clock.on(minutes=1)
@@ -133,40 +133,40 @@ class Agent:
         return ids
 
     def chain_of(self, note_id: str) -> Chain:
-        """The chain of this note as it stands now."""
+        """The chain of this note as of now."""
         (record,) = self.store.chains_of([note_id])
         (chain,) = chains(record.events, self.clock())
         return chain
 
     def status(self, *note_ids: str) -> str:
-        """`superseded, current`: what the fold says of each of the notes."""
+        """The statuses of these notes, as `superseded, current`."""
         return ", ".join(self.chain_of(note_id).members[note_id].status for note_id in note_ids)
 
     def written(self) -> int:
-        """How many rows the store has: the same number before and after says that nothing was written."""
+        """The number of rows in the store: the same before and after means that nothing was written."""
         return self.store.health().rows
 
 
 def told(answer: Answer) -> list[str]:
-    """The leads of the delivered chains, best first, as texts; those of one chain are joined by " | "."""
+    """The texts of the leads of the delivered chains, best first; those of one chain are joined by " | "."""
     return [" | ".join(each.text for each in chain.lead) for chain in answer.data.chains]  # type: ignore[union-attr]
 
 
 def rules(answer: Answer) -> list[str]:
-    """The texts of the requirements that an answer ends with."""
+    """The texts of the requirements at the end of an answer."""
     held = answer.data.requirements  # type: ignore[union-attr]
     return [rule.text for requirement in held for rule in requirement.rules]
 
 
 def split(answer: Answer) -> tuple[str, str]:
-    """The text before the requirements' heading and from it on."""
+    """The text before the heading of the requirements, and the rest."""
     before, found, after = f"\n{answer.text}".rpartition(REQUIREMENTS)
     assert found, answer.text
     return before, REQUIREMENTS + after
 
 
 def views(value: Any) -> Iterator[NoteView]:
-    """Every note that the data of an answer shows."""
+    """Every note in the data of an answer."""
     if isinstance(value, NoteView):
         yield value
     elif is_dataclass(value):
@@ -178,13 +178,13 @@ def views(value: Any) -> Iterator[NoteView]:
 
 
 def checked(answer: Answer) -> Answer:
-    """The answer, if its text and its data say the same: every note with its mark, every notice, no other id."""
+    """The answer, if its text and its data agree: every note with its mark, every notice, no other id."""
     flat = _flat(answer.text)
     own = getattr(answer.data, "note", None)
     for view in views(answer.data):
         assert f"[{view.id}]" in answer.text
         assert view is own or _flat(indented(view.text)) in flat, view
-        for part in view.mark.split(", ", 1):  # the state stands before the words, the rest behind them
+        for part in view.mark.split(", ", 1):  # the state comes before the text, the rest after it
             assert _flat(part) in flat, f"{part!r} is not in the text:\n{answer.text}"
     for notice in getattr(answer.data, "notices", ()):
         assert _flat(notice) in flat

@@ -1,7 +1,7 @@
-"""Append many notes that stand alone, at once: what the demo, the benchmarks and the tests fill a store with.
+"""Append many unlinked notes at once. The demo, the benchmarks and the tests fill a store with it.
 
-The notes bring their own ids and times, so that a store can be given a past. Nothing is looked up and nothing is
-answered; an agent has no such verb.
+The notes bring their own ids and times, so that a store can be given a past. Nothing is looked up, and there is no
+answer; agents have no such tool.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tools.support.retry import attempts
 
 
 def append_notes(context: ToolContext, notes: Sequence[Note], embedder: Embedder) -> None:
-    """All of the notes in one append, their texts and cues embedded in one go. A text is taken as one piece."""
+    """Append all of the notes at once, with their texts and cues embedded in one batch. Texts are not split."""
     context.store.adopt(embedder.fingerprint)
     texts = [text for note in notes for text in (note.text, *note.cues)]
     encoded = iter(embedder.encode(texts))

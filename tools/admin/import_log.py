@@ -1,4 +1,4 @@
-"""Bring events of an exported log into the store: all of them in one append, or none. A person's command, no tool."""
+"""Import the events of an exported log: all of them in one append, or none. A command for people, not a tool."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tools.support.context import ToolContext
 from tools.support.retry import attempts
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many texts have been embedded."""
+"""Called with the number of texts that have been embedded, and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What an import stored. `problem` says why its texts have no vectors, where they have none."""
+    """What an import stored. `problem` says why its texts have no vectors, if they have none."""
 
     events: int
     notes: int
@@ -29,8 +29,8 @@ class Brought:
 def bring(context: ToolContext, found: Sequence[Numbered], progress: Progress = lambda done, total: None) -> Brought:
     """Append these events, in log order, with their texts embedded by the configured model.
 
-    Raises Refused where one of them cannot stand beside those of the store: see `stilltrue.exchange.linked`. That
-    is known before the first text is embedded, and looked at again under the lock of writers.
+    Raises Refused if one of them does not fit the events in the store, see `stilltrue.formats.jsonl.linked`. This is
+    checked before the first text is embedded, and again under the writers' lock.
     """
     events = [each.event for each in found]
     linked(found, context.store.events())
@@ -48,9 +48,9 @@ def bring(context: ToolContext, found: Sequence[Numbered], progress: Progress = 
 
 
 def entries(known: Iterable[Event], events: Sequence[Event], embedded: dict[str, Embedded]) -> list[Entry]:
-    """The entries that the verbs would have appended for these events, beside those that are known.
+    """The entries that the tools would have appended for these events, after the known ones.
 
-    Each carries the chain that it bears on, the chains which it joins, and the subjects and classes of all of them.
+    Each has the chain that it belongs to, the chains that it joins, and the subjects and classes of all of them.
     """
     tracker = ChainTracker()
     for event in known:

@@ -1,4 +1,4 @@
-"""What can be read without calling a verb: a chain, a session, the state of the store, and what wants a review."""
+"""What can be read without calling a tool: a chain, a session, the state of the store, and what needs a review."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_COMPLETED = 100
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """A note that a session has retrieved, as it stands now."""
+    """A note that a session has retrieved, with its status as of now."""
 
     id: str
     text: str
@@ -31,7 +31,7 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a store says of itself. `degraded` says why it is searched by words only; empty where it is not."""
+    """What a store reports of itself. `degraded` says why it is searched by words only, if it is."""
 
     location: str
     schema_version: int
@@ -44,14 +44,14 @@ class State:
 
 
 def chain_page(context: ToolContext, note_id: str) -> str:
-    """The chain of this note in full: what holds, and all of its history. Refused where there is no such note."""
+    """The whole chain of this note: what holds, and all of its history. Refused if there is no such note."""
     (target,) = validation.note_ids([note_id], context.limits)
     delivery = deliver(find(context, [target]).chain_of(target), [target])
     return _lines(delivery, context)
 
 
 def session_notes(context: ToolContext, session: str) -> tuple[Retrieved, ...]:
-    """What this session has retrieved, the latest first."""
+    """The notes that this session has retrieved, the latest first."""
     counts = context.store.usage.retrieved(validation.session(session, context.limits))
     found = {
         member.id: member
@@ -75,7 +75,7 @@ def session_notes(context: ToolContext, session: str) -> tuple[Retrieved, ...]:
 
 
 def state(context: ToolContext) -> State:
-    """What the store is and holds, and whether it is searched by meaning now."""
+    """What the store is and contains, and whether it can be searched by meaning now."""
     health = context.store.health()
     _, problem = context.embedder()
     return State(
@@ -91,9 +91,9 @@ def state(context: ToolContext) -> State:
 
 
 def review(context: ToolContext, subjects: str = "", klass: str = "") -> str:
-    """Every chain in which notes contradict each other or nothing is settled, with what can be done about it.
+    """The chains in which notes contradict each other or nothing is settled, with instructions to settle them.
 
-    About anybody, or about `subjects`, with commas between; of any class, or with a note of `klass`.
+    `subjects` (separated by commas) and `klass` restrict them; blank means any.
     """
     named = subjects_in(context, subjects)
     only = validation.klass(klass, context.classes, context.default_class) if klass.strip() else None
@@ -106,14 +106,13 @@ def review(context: ToolContext, subjects: str = "", klass: str = "") -> str:
     ]
     about = f" about {', '.join(named)}" if named else ""
     if not open_:
-        return f"Nothing{about} wants a review: no chain is contested or unsettled. Say so."
+        return f"Nothing{about} needs a review: no chain is contested or unsettled. Tell the user so."
     shown = open_[:_MOST_REVIEWED]
     parts = [
-        f"{len(open_)} chains of the memory{about} are contested or unsettled, {len(shown)} of them are below. Walk "
-        "the user through them one at a time: say in plain words what stands against what, ask which is true, and "
-        "then call supersede with the ids of all that it replaces (relation correction for what was never true), "
-        "revoke for what is void, or reinstate for what was withdrawn by mistake. Change nothing that the user has "
-        "not decided."
+        f"{len(open_)} chains of the memory{about} are contested or unsettled; {len(shown)} of them are below. Take "
+        "the user through them one at a time: say in plain words what contradicts what, and ask which is true. Then "
+        "call supersede with the ids of all that it replaces (relation correction for what was never true), revoke "
+        "for what is void, or reinstate for what was revoked by mistake. Change nothing that the user did not decide."
     ]
     for number, chain in enumerate(shown, 1):
         parts.append(f"{number}. {'contested' if chain.contested else 'damaged' if chain.cyclic else 'not settled'}:")
@@ -122,12 +121,12 @@ def review(context: ToolContext, subjects: str = "", klass: str = "") -> str:
 
 
 def subjects_in(context: ToolContext, text: str) -> tuple[str, ...]:
-    """The subjects that a text with commas names, in their one spelling."""
+    """The subjects in a text that separates them by commas, in their canonical spelling."""
     return validation.subjects([each for each in text.split(",") if each.strip()], context.limits)
 
 
 def subjects_from(context: ToolContext, begun: str) -> tuple[list[str], int]:
-    """The subjects that complete what was begun, up to 100, and how many there are."""
+    """Up to 100 subjects that complete the last name of the input, and how many there are."""
     before, comma, last = begun.rpartition(",")
     start = canonical_subject(last)
     found = [name for name in context.store.subjects() if name.startswith(start)]
@@ -136,13 +135,13 @@ def subjects_from(context: ToolContext, begun: str) -> tuple[list[str], int]:
 
 
 def ids_from(context: ToolContext, begun: str) -> list[str]:
-    """The ids of notes that complete what was begun."""
+    """Up to 100 ids of notes that complete the input."""
     start = begun.strip().lower()
     return [each for each in context.store.near_ids(start, _MOST_COMPLETED) if each.startswith(start)]
 
 
 def around(context: ToolContext, note_ids: Iterable[str]) -> tuple[set[str], set[str]]:
-    """The subjects and the ids of all notes in the chains of these."""
+    """The subjects and the ids of all notes in the chains of these notes."""
     found = [
         member.note
         for record in context.store.chains_of(list(note_ids))

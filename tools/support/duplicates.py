@@ -18,31 +18,31 @@ STILL_STATED = frozenset({Status.CURRENT, Status.PENDING})
 
 @dataclass(frozen=True, slots=True)
 class StoredBefore:
-    """The note that makes a call a repetition, and what of it is the same, for the notice."""
+    """The note that makes a call a repetition, and how, for the notice."""
 
     note: Nearby
-    what: str
+    how: str
 
     @property
     def notice(self) -> str:
-        return f"already stored: {self.what} is note [{self.note.member.id}]; nothing was written."
+        return f"already stored: note [{self.note.member.id}] {self.how}; nothing was written."
 
 
 def stored_before(
-    context: ToolContext, draft: Note, links: Sequence[Link], request: str | None, same: str
+    context: ToolContext, draft: Note, links: Sequence[Link], request: str | None
 ) -> StoredBefore | list[Nearby]:
     """The note that this call stored before; else every note with the same text, subjects and class, oldest first.
 
-    To be called inside `writing`. `same` names an identical note in the notice. Refused if `request` belongs to a
+    To be called inside `writing`. Refused if `request` belongs to a
     call that stored something else.
     """
     if earlier := _by_request(context, request, draft.text, links):
-        return StoredBefore(earlier, f"this request ({request!r})")
+        return StoredBefore(earlier, f"is from this request ({request!r})")
     digest = content_hash(draft.text, draft.subjects, draft.klass)
     twins = [_twin(context, note_id) for note_id in context.store.by_digest(digest)]
     for twin in twins:
         if twin.member.status in STILL_STATED and _identical(twin.member, draft, links):
-            return StoredBefore(twin, same)
+            return StoredBefore(twin, "is identical and replaces the same notes" if links else "is identical")
     return twins
 
 

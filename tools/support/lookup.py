@@ -18,7 +18,7 @@ from tools.support.context import ToolContext
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The chains that hold the notes of a call, folded now, each with its record."""
+    """The chains that contain the notes of a call, folded as of now, each with its record."""
 
     pairs: tuple[tuple[Chain, ChainRecord], ...]
 
@@ -33,12 +33,12 @@ class Found:
 
     @property
     def latest(self) -> datetime | None:
-        """When the last of the events was recorded; what follows them must be later, whatever the clock says."""
+        """When the last of the events was recorded. New events must be later, whatever the clock says."""
         return max((event.at for _, record in self.pairs for event in record.events), default=None)
 
 
 def find(context: ToolContext, note_ids: Sequence[str]) -> Found:
-    """The chains of these notes. Refused where an id is not exactly that of a note."""
+    """The chains of these notes. Refused if an id is not exactly that of a note."""
     records = context.store.chains_of(note_ids)
     moment = context.clock()
     pairs = tuple((chain, record) for record in records for chain in chains(record.events, moment))
@@ -50,7 +50,7 @@ def find(context: ToolContext, note_ids: Sequence[str]) -> Found:
 
 
 def require(step: Step, member: Member, chain: Chain, context: ToolContext, *, allow_fork: bool = False) -> None:
-    """Refused where the step may not be taken on this note now, saying what it is and what may be done."""
+    """Refused if this step is not legal for the note now, saying what its status is and which steps are."""
     if is_legal(step, member):
         return
     status, note_id = member.status, member.id
@@ -63,21 +63,21 @@ def require(step: Step, member: Member, chain: Chain, context: ToolContext, *, a
         raise Refused(
             "not_head",
             f"{what}. What holds in its chain now: {heads}.",
-            f"Call {step} on that note, if what you know bears on it.",
+            f"If what you know applies to that note, call {step} on it.",
         )
     if step is Step.REINSTATE:
         hint = _instead(member)
-        raise Refused("not_revoked", f"{what}, not revoked, so there is nothing to reinstate.", hint)
+        raise Refused("not_revoked", f"{what}. It is not revoked, so there is nothing to reinstate.", hint)
     if step is Step.REVOKE and status is Status.REVOKED and member.revocation:
         raise Refused(
             "already_revoked",
             f"note [{note_id}] was revoked on {context.formatter.time(member.revocation.at)}: "
             f'"{member.revocation.reason}".',
-            "Nothing is left to do; reinstate takes it back.",
+            "Nothing is left to do. To take the revocation back, call reinstate.",
         )
     legal = [each.value for each in Step if is_legal(each, member)]
-    may = f"What may be done to it: {', '.join(legal)}." if legal else "Nothing can be done to it."
-    raise Refused("illegal_step", f"{what}, so it cannot be taken to {step}.", f"{may} Or remember a new note.")
+    may = f"Possible for this note: {', '.join(legal)}." if legal else "Nothing can be done to it."
+    raise Refused("illegal_step", f"{what}. {step} is not possible.", f"{may} Or remember a new note.")
 
 
 def entry(
@@ -112,13 +112,13 @@ def _unknown(note_id: str, log: Log) -> Refused:
     near = log.near_ids(note_id.lower())
     listed = ", ".join(f"[{each}]" for each in near)
     if near and len(note_id) < LENGTH and all(each.startswith(note_id.lower()) for each in near):
-        what = f"{note_id!r} is the beginning of an id, not an id. Notes that begin so: {listed}."
+        what = f"{note_id!r} is the beginning of an id, not an id. Notes whose ids begin like this: {listed}."
         return Refused("ambiguous_id" if len(near) > 1 else "short_id", what, "Send the whole id.")
     nearest = f" The nearest ids: {listed}." if near else ""
     return Refused(
         "unknown_note",
         f"there is no note {note_id!r}.{nearest}",
-        "Take the 16-character id from recall, as [id]; ids are never guessed.",
+        "Copy the 16-character id from an answer of recall, where it is [id]. Never guess ids.",
     )
 
 
@@ -126,14 +126,14 @@ def _instead(member: Member) -> str:
     match member.status:
         case Status.SUPERSEDED:
             by = ", ".join(f"[{each}]" for each in member.superseders)
-            return f"It was replaced by {by}: revoke that, or supersede it with a note that says the old thing again."
+            return f"It was replaced by {by}: revoke that, or supersede that with a note that repeats the old text."
         case Status.UNSETTLED:
-            return "To confirm it, supersede it with a note that says it again."
+            return "To confirm it, supersede it with a note that repeats it."
         case Status.EXPIRED:
             return "To make it hold again, remember it with a new valid_until."
         case Status.ERASED:
-            return "What was erased cannot be brought back; if it is true, remember it again."
-    return "It needs no reinstating."
+            return "What was erased cannot be restored. If it is true, remember it again."
+    return "It does not need to be reinstated."
 
 
 def _brief(member: Member) -> str:

@@ -1,4 +1,4 @@
-"""The stored notes that say something near to a new one, so that an agent sees what it should replace."""
+"""The stored notes that are close to a new one in meaning, so that an agent sees what it should replace."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 from stilltrue.chain import Chain, chains
 from stilltrue.lifecycle import STATES, Member, Status
+from stilltrue.text.formatting import inline
 from store.port import Hit, Vector
 from tools.support.context import ToolContext
 from tools.support.results import NearView, note_view
 
 NEAR = 0.45
-"""The cosine from which on two notes are shown as near. A wrong one costs a line, a missed one a stale fact."""
+"""The cosine from which notes are shown as near. One too many costs a line, one too few leaves a stale fact."""
 
 SAME = 0.8
-"""The cosine from which on two notes are said to say nearly the same."""
+"""The cosine from which two notes count as saying nearly the same."""
 
 _SEARCHED = 20
 _WORDS = 2_000
@@ -24,7 +25,7 @@ _WORDS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """A stored note near to a text, with its chain as it stands and the cosine (or BM25 where no vector was)."""
+    """A stored note near to a text, with its chain as of now and the cosine (BM25 if there was no vector)."""
 
     member: Member
     chain: Chain
@@ -45,9 +46,9 @@ def nearby(
     apart_from: Collection[str] = (),
     least: float = NEAR,
 ) -> list[Nearby]:
-    """The nearest notes, up to three that hold and two that do not, best first; `apart_from` are left out.
+    """The nearest notes, best first: up to three that hold, then up to two that do not, without `apart_from`.
 
-    Without a vector the full text decides, and only its best few are looked at.
+    Without a vector, the best few matches of the full text.
     """
     if vector is not None:
         hits = [hit for hit in context.store.by_vector(vector, subjects, _SEARCHED) if hit.score >= least]
@@ -69,9 +70,9 @@ def nearby(
 
 
 def view(near: Nearby, context: ToolContext, also: str | None = None) -> NearView:
-    """The near note with the call that replaces it; with `also`, one that replaces that note as well.
+    """The near note with the call that replaces it; with `also`, the call replaces that note too.
 
-    What is retired is replaced through whatever leads its chain now, or the chain would fork.
+    A retired note is replaced by replacing what leads its chain now; otherwise the chain would fork.
     """
     member, chain = near.member, near.chain
     targets = [member.id] if member.id in chain.lead else list(chain.lead)
@@ -83,11 +84,11 @@ def view(near: Nearby, context: ToolContext, also: str | None = None) -> NearVie
 
 
 def lines(title: str, views: Sequence[NearView]) -> list[str]:
-    """The near notes as lines under a title, each with its call; none where there are none."""
+    """The near notes as lines under a title, each with its call; no lines if there are no notes."""
     if not views:
         return []
     return [title] + [
-        f"  [{view.note.id}] {' '.join(view.note.text.split())}"
+        f"  [{view.note.id}] {inline(view.note.text)}"
         + (f" - {view.note.mark}" if view.note.mark else "")
         + f"\n    {view.call}"
         for view in views

@@ -32,7 +32,7 @@ def damage(context: ToolContext) -> list[str]:
 
 def degraded(problem: str | None) -> list[str]:
     """That a note has no vector, if there was a problem."""
-    return [f"DEGRADED: stored without a vector, so it is found by its words only: {problem}."] if problem else []
+    return [f"DEGRADED: stored without a vector, found by its words only, since {problem}."] if problem else []
 
 
 def same_attribute(context: ToolContext, draft: Note) -> list[NoteView]:

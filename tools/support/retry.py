@@ -1,4 +1,4 @@
-"""Read, check and append as one step, also on a store whose writers no lock can keep out."""
+"""Read, check and append as one step, even on a store where no lock keeps other writers out."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _LONGEST_S = 1.0
 
 
 def attempts(context: ToolContext) -> Iterator[AbstractContextManager[None]]:
-    """`for attempt in attempts(context): with attempt: ...` reads, checks and appends until its append stands.
+    """`for attempt in attempts(context): with attempt: ...` repeats its body until the append succeeds.
 
-    In a folder that is once. On object storage what is inside is done again where another writer was first, after
-    a pause by chance (full jitter, Brooker 2015), so that those who met once do not meet again. Raises LostRace
-    where that went on for `context.write_patience_s`.
+    In a folder the body runs once, under the writers' lock. On object storage it runs again if another writer was
+    first, after a random pause (full jitter, Brooker 2015), so that two writers do not keep colliding. Raises
+    LostRace after `context.write_patience_s` of that.
     """
     deadline = monotonic() + context.write_patience_s
-    stands = False
+    done = False
 
     @contextmanager
     def attempt() -> Iterator[None]:
-        nonlocal stands
+        nonlocal done
         try:
             with context.store.writing():
                 yield
-            stands = True
+            done = True
         except LostRace:
             if monotonic() >= deadline:
                 raise
@@ -38,7 +38,7 @@ def attempts(context: ToolContext) -> Iterator[AbstractContextManager[None]]:
     pause_s = _FIRST_S
     while True:
         yield attempt()
-        if stands:
+        if done:
             return
         sleep(uniform(0, pause_s))
         pause_s = min(2 * pause_s, _LONGEST_S)

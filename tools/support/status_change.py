@@ -73,7 +73,7 @@ def commit(planned: Plan) -> Answer:
     elif context.classes.of(member.note.klass).requirement:
         notices.append("no requirement of this chain binds any more.")
     if embedded.problem:
-        notices.append(f"DEGRADED: the reason is found by its words only: {embedded.problem}.")
+        notices.append(f"DEGRADED: the reason is found by its words only, since {embedded.problem}.")
     rendered = render_chain(deliver(chain, [member.id]), context.formatter)
     data = Changed(
         id=member.id,
