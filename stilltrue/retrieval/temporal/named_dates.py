@@ -15,7 +15,7 @@ def date(found: re.Match[str], scene: Scene) -> Point:
 
 
 def day_of_month(found: re.Match[str], scene: Scene) -> Point | None:
-    month, day = month(found, scene), value_of(found, "day", scene)
+    month, day = capital_month(found, scene), value_of(found, "day", scene)
     year = value_of(found, "year", scene)
     if month is None or not day.digits:
         return None
@@ -39,18 +39,18 @@ def numbered_month(found: re.Match[str], scene: Scene) -> Point | None:
     return taken(found, calendar=date, needs="past" if year is None else "nothing") if date.exists() else None
 
 
-def month(found: re.Match[str], scene: Scene, *, strict: bool = True) -> int | None:
+def capital_month(found: re.Match[str], scene: Scene) -> int | None:
     """The number of the month in the group `month`; None where it is another word, as "may" without a capital."""
     mark = scene.signs[found.start("month")]
     name = scene.text[mark.start : mark.end]
-    if strict and name.lower() in scene.language.capital_months and not name[0].isupper():
+    if name.lower() in scene.language.capital_months and not name[0].isupper():
         return None
     return int(mark.value) if isinstance(mark.value, int) else None
 
 
 def part_of_year(found: re.Match[str], scene: Scene) -> Point | None:
     """March 2025, summer of 2024, Q3 2025."""
-    part = part(found, scene, value_of(found, "year", scene))
+    part = part_at(found, scene, value_of(found, "year", scene))
     return taken(found, calendar=part) if part and part.year else None
 
 
@@ -63,7 +63,7 @@ def part_of_relative_year(found: re.Match[str], scene: Scene) -> Point | None:
             offset = -1
         elif mark.sign is Sign.RELATIVE and isinstance(mark.value, tuple) and mark.value[0] == Unit("year"):
             offset = mark.value[1]
-    part = part(found, scene, None) if offset is not None else None
+    part = part_at(found, scene, None) if offset is not None else None
     if part is None or offset is None:
         return None
     return taken(found, calendar=Calendar(scene.today.year + offset, part.month, months=part.months))
@@ -71,14 +71,14 @@ def part_of_relative_year(found: re.Match[str], scene: Scene) -> Point | None:
 
 def part_alone(found: re.Match[str], scene: Scene) -> Point | None:
     """In March, over the summer, in Q4."""
-    part = part(found, scene, None)
+    part = part_at(found, scene, None)
     mark = scene.signs[found.end() - 1]
     if part is None or scene.text[mark.end : mark.end + 2] == "'s":
         return None
     return taken(found, calendar=part, needs="nothing" if part.year else "preposition")
 
 
-def part(found: re.Match[str], scene: Scene, year: int | None) -> Calendar | None:
+def part_at(found: re.Match[str], scene: Scene, year: int | None) -> Calendar | None:
     """The month, season or quarter in the group `part`."""
     mark = scene.signs[found.start("part")]
     match mark.sign, mark.value:

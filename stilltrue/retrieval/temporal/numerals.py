@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from stilltrue.retrieval.temporal.language import Count, Language, lexicon
 from stilltrue.retrieval.temporal.signs import Sign
@@ -26,6 +27,7 @@ _POSSESSIVE = re.compile(r"(\d{4})'s")
 _AFTER_PREFIX = re.compile(r"([a-z]{2,12})-(\d{4})")
 
 
+@lru_cache(maxsize=1024)
 def read(chunk: str, language: Language) -> Read:
     """The signs of a folded chunk with digits."""
     if chunk.isascii() and chunk.isdigit():

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from stilltrue.retrieval.temporal.intent import NOW, Intent
-from stilltrue.retrieval.temporal.language import Language
+from stilltrue.retrieval.temporal.language import Language, lexicon
 from stilltrue.retrieval.temporal.languages import candidates
 from stilltrue.retrieval.temporal.point import Scene
 from stilltrue.retrieval.temporal.ranges import Sentence, times
@@ -27,7 +27,11 @@ def read(query: str, now: datetime, languages: Sequence[Language] | None = None)
     """
     text = normalised(query)
     words = tokens(text)
+    seen = {word for word, *_ in words}
+    digits = any(map(str.isdigit, text))
     for language in candidates(words) if languages is None else languages:
+        if not digits and seen.isdisjoint(lexicon(language)):
+            continue
         intent = _read(text, words, now, language)
         if intent is not NOW:
             return intent

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-MAX_CHARACTERS = 4_000
+MAX_CHARACTERS = 2_000
 """Of a longer query, this many characters at each end are read; that is where a question is asked."""
 
 Token = tuple[str, int, int]
