@@ -131,7 +131,7 @@ def test_without_a_model_the_answer_says_that_the_reason_is_found_by_its_words_o
     """Every affected answer says that it is degraded."""
     agent = Agent(embedding=Ready(None, "the weights are missing"))
     answer = agent.revoke(agent.note("Office in Ghent"), "a rumour")
-    assert "DEGRADED: the reason is found by its words only: the weights are missing." in answer.data.notices
+    assert "DEGRADED: the reason is found by its words only, since the weights are missing." in answer.data.notices
 
 
 # Reinstate
