@@ -10,7 +10,7 @@ from stilltrue.chain import Chain, chains
 from stilltrue.errors import Refused
 from stilltrue.lifecycle import Status, Step
 from stilltrue.note import RETIRING, Link, LinkKind, Note, content_hash
-from stilltrue.text.formatting import inline
+from stilltrue.text.formatting import inline, stated
 from tools.support import neighbours, notices, validation
 from tools.support.context import ToolContext
 from tools.support.duplicates import StoredBefore, stored_before
@@ -230,4 +230,4 @@ def _text(data: Superseded) -> str:
 
 
 def _replaced(view: NoteView) -> str:
-    return f"[{view.id}] {inline(view.text)} - {view.mark or f'still {view.status}'}"
+    return f"[{view.id}] {stated(inline(view.text))} - {view.mark or f'still {view.status}'}"

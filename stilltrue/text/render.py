@@ -18,7 +18,7 @@ from stilltrue.lifecycle import Member, Status
 from stilltrue.note import USER
 from stilltrue.requirement import Requirement
 from stilltrue.text.budget import Line, Omitted, Packed
-from stilltrue.text.formatting import Formatter, indented, inline
+from stilltrue.text.formatting import Formatter, indented, name, names, stated
 from stilltrue.text.status_text import StatusText, status_text_of, status_texts
 
 REQUIREMENTS_HEADING = (
@@ -118,18 +118,18 @@ def render_requirement(requirement: Requirement, formatter: Formatter) -> Render
         for member in requirement.binding
     ]
     for member in newer:
-        line = _note_line(member, texts[member.id], formatter, holding="also holds")
+        line = _note_line(member, texts[member.id], formatter, holding="not a requirement")
         lines.append(Line(f"  {line}", True, member.id))
     return RenderedRequirement(requirement, newer, texts, tuple(lines))
 
 
 def _requirement_line(member: Member, mark: str, formatter: Formatter) -> str:
     note = member.note
-    doubt = "" if note.source == USER else f", NOT said by the user but by {inline(note.source)}"
-    subjects = inline(", ".join(note.subjects))
+    doubt = "" if note.source == USER else f", NOT said by the user but by {name(note.source)}"
+    subjects = names(note.subjects)
     days = "; ".join([formatter.day(note.recorded_at), *_validity(member, formatter)])
-    text = UNREADABLE_REQUIREMENT if note.unreadable else indented(note.text)
-    line = f"! {inline(note.klass).upper()}: {text} [{note.id}] ({subjects}; {days}{doubt})"
+    text = UNREADABLE_REQUIREMENT if note.unreadable else stated(note.text)
+    line = f"! {name(note.klass).upper()}: {text} [{note.id}] ({subjects}; {days}{doubt})"
     return f"{line} - {mark}" if mark else line
 
 
@@ -171,17 +171,17 @@ def requirement_section(
     where none is listed, so that "none" never means that there are none at all.
     """
     lines = [
-        f"! {count} requirements of {inline(name)} are not listed: before you act for {inline(name)}, call "
-        f"constraints(subjects={json.dumps([inline(name)], ensure_ascii=False)})."
-        for name, count in sorted(withheld.items())
+        f"! {count} requirements of {name(subject)} are not listed: before you act for {name(subject)}, call "
+        f"constraints(subjects={json.dumps([subject])})."
+        for subject, count in sorted(withheld.items())
     ]
     if required or lines:
         heading = REQUIREMENTS_HEADING.format(count=len(required)) if required else NONE_LISTED
         return "\n".join([heading, *(each.text for each in required), *lines])
-    nobody = NO_REQUIREMENTS.format(subjects=inline(", ".join(sorted(subjects))) or "anyone")
+    nobody = NO_REQUIREMENTS.format(subjects=names(sorted(subjects)) or "anyone")
     if not others:
         return nobody
-    whose = ", ".join(f"{inline(name)} {count}" for name, count in sorted(others.items())[:_NAMED])
+    whose = ", ".join(f"{name(subject)} {count}" for subject, count in sorted(others.items())[:_NAMED])
     more = f", and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
     return f"{nobody} Others have some ({whose}{more}): constraints returns them."
 
@@ -202,15 +202,15 @@ def _note_line(
     subjects, klass, source = (
         (above.note.subjects, above.note.klass, above.note.source) if above else ((), DEFAULT_CLASS, USER)
     )
-    facts = [] if note.subjects == subjects else [inline(", ".join(note.subjects))]
-    facts += [] if note.klass == klass else [inline(note.klass)]
+    facts = [] if note.subjects == subjects else [names(note.subjects)]
+    facts += [] if note.klass == klass else [name(note.klass)]
     # For a revoked note the date that matters is that of the revocation, which its state shows.
     days = [] if member.status is Status.REVOKED else [formatter.day(note.recorded_at)]
-    by = [] if note.source == source else [f"said by {inline(note.source)}"]
+    by = [] if note.source == source else [f"said by {name(note.source)}"]
     facts += filter(None, [" on ".join([*by, *days])])
     state = status_text.state or holding
     text = f"{state}: " if state else ""
-    text += f"{indented(note.text)} " if note.text else ""
+    text += f"{stated(note.text)} " if note.text else ""
     known = "; ".join([*facts, *_validity(member, formatter)])
     line = f"{text}[{note.id}] ({known})" if known else f"{text}[{note.id}]"
     return f"{line} - {status_text.remark}" if status_text.remark else line

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from stilltrue.chain import Chain, Delivery
 from stilltrue.lifecycle import Member, Status
 from stilltrue.note import LinkKind
-from stilltrue.text.formatting import Formatter, indented
+from stilltrue.text.formatting import Formatter, because
 
 _UNREADABLE = (
     "its stored bytes do not match their checksum: what it says, and what it replaced, is not known. Tell the user "
@@ -42,7 +42,7 @@ def status_text_of(member: Member, chain: Chain, formatter: Formatter, above: Se
             return _superseded(member, chain, formatter, above)
         case Status.REVOKED if member.revocation:
             by = f"; replaced by {_ids(member.superseders)}" if member.superseders else ""
-            why = f'"{indented(member.revocation.reason)}"{by}'
+            why = f"{because(member.revocation.reason)}{by}"
             return StatusText(f"RETRACTED on {formatter.day(member.revocation.at)}", why)
         case Status.ERASED if member.erased_at:
             return StatusText(f"ERASED on {formatter.day(member.erased_at)}", "its text was removed for good")
@@ -79,7 +79,7 @@ def _superseded(member: Member, chain: Chain, formatter: Formatter, above: Seque
         by = "" if [*above] == [other_id] else f"{verb} [{other_id}] on {formatter.day(other.note.recorded_at)}"
         if other.status is Status.ERASED:
             by = f"{verb} [{other_id}], which was erased"
-        why = f'"{indented(other.reason)}"' if other.reason else ""
+        why = because(other.reason) if other.reason else ""
         remarks.append(": ".join(filter(None, (by, why))))
     return StatusText("WRONG" if wrong else "no longer true", "; ".join(filter(None, remarks)))
 
@@ -90,7 +90,7 @@ def _fallen(member: Member, chain: Chain, formatter: Formatter) -> str:
     for other_id in member.fallen:
         other = chain.members[other_id]
         if other.revocation:
-            why = f': "{indented(other.revocation.reason)}"' if other.revocation.reason else ""
+            why = f": {because(other.revocation.reason)}" if other.revocation.reason else ""
             remarks.append(f"its successor [{other_id}] was retracted on {formatter.day(other.revocation.at)}{why}")
         elif other.note.valid_until:
             remarks.append(f"its successor [{other_id}] expired on {formatter.day(other.note.valid_until)}")
@@ -105,8 +105,8 @@ def _refines(member: Member, chain: Chain, formatter: Formatter) -> str:
         if link.kind is LinkKind.REFINEMENT and base:
             status_text = ""
             if base.status is Status.REVOKED and base.revocation:
-                day, why = formatter.day(base.revocation.at), indented(base.revocation.reason)
-                status_text = f', which was retracted on {day}: "{why}"'
+                day, why = formatter.day(base.revocation.at), because(base.revocation.reason)
+                status_text = f", which was retracted on {day}: {why}"
             elif base.status is Status.SUPERSEDED:
                 status_text = f", which is {_superseded(base, chain, formatter)}"
             elif base.status is not Status.CURRENT:

@@ -17,7 +17,7 @@ from fakes import FakeEmbedder
 
 from stilltrue.chain import Chain, chains
 from stilltrue.ids import Stamp, stamp
-from stilltrue.text.formatting import Formatter, indented
+from stilltrue.text.formatting import Formatter, inline, stated
 from store.memory import EphemeralStore
 from store.port import Embedder, Store
 from tools.constraints import constraints
@@ -183,7 +183,8 @@ def checked(answer: Answer) -> Answer:
     own = getattr(answer.data, "note", None)
     for view in views(answer.data):
         assert f"[{view.id}]" in answer.text
-        assert view is own or _flat(indented(view.text)) in flat, view
+        shown = (stated(view.text), stated(inline(view.text)))  # whole, or on one line where it is only named
+        assert view is own or any(_flat(each) in flat for each in shown), view
         for part in view.mark.split(", ", 1):  # the state comes before the text, the rest after it
             assert _flat(part) in flat, f"{part!r} is not in the text:\n{answer.text}"
     for notice in getattr(answer.data, "notices", ()):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from stilltrue.chain import Chain, chains
 from stilltrue.lifecycle import STATES, Member, Status
-from stilltrue.text.formatting import inline
+from stilltrue.text.formatting import inline, stated
 from store.port import Hit, Vector
 from tools.support.context import ToolContext
 from tools.support.results import NearView, note_view
@@ -88,7 +88,7 @@ def lines(title: str, views: Sequence[NearView]) -> list[str]:
     if not views:
         return []
     return [title] + [
-        f"  [{view.note.id}] {inline(view.note.text)}"
+        f"  [{view.note.id}] {stated(inline(view.note.text))}"
         + (f" - {view.note.mark}" if view.note.mark else "")
         + f"\n    {view.call}"
         for view in views

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from stilltrue.chain import chains
 from stilltrue.lifecycle import STATES
 from stilltrue.note import Note
-from stilltrue.text.formatting import inline
+from stilltrue.text.formatting import because
 from tools.support.context import ToolContext
 from tools.support.results import NoteView, note_view
 
@@ -56,6 +56,7 @@ def second_values(note: Note, rivals: Sequence[NoteView]) -> list[str]:
     """For each rival, that the attribute of the note has two current values now, and the call that settles it."""
     return [
         f"{', '.join(note.subjects)} now has two current values of {note.attribute!r}: this and [{rival.id}] "
-        f'"{inline(rival.text)}". If this one replaces it: supersede(note_ids=["{rival.id}", "{note.id}"], text=...)'
+        f"{because(rival.text)}. If this one replaces it: "
+        f'supersede(note_ids=["{rival.id}", "{note.id}"], text=...)'
         for rival in rivals
     ]
