@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import time
 
 from stilltrue import event
 from stilltrue.chain import chains
@@ -44,7 +45,7 @@ def remember(
     limits, store = context.limits, context.store
     said = validation.text(text, limits)
     named = validation.subjects(subjects, limits)
-    start, end = validation.validity(valid_from, valid_until, context.formatter)
+    start, end = validation.validity(valid_from, valid_until, context.formatter, context.clock())
     draft = Note(
         id="",
         text=said,
@@ -198,7 +199,9 @@ def holding(context: ToolContext, note: Note) -> list[str]:
     if not (note.valid_from or note.valid_until):
         return []
     start = context.formatter.time(note.valid_from) if note.valid_from else "always"
-    end = context.formatter.time(note.valid_until) if note.valid_until else "further notice"
+    end = f"the end of {context.formatter.last_day(note.valid_until)}" if note.valid_until else "further notice"
+    if note.valid_until and note.valid_until.astimezone(context.formatter.zone).time() != time():
+        end = context.formatter.time(note.valid_until)
     return [f"it holds from {start} until {end}."]
 
 

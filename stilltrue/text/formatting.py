@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,10 @@ class Formatter:
     def day(self, moment: datetime) -> str:
         """The date, as 2026-03-04."""
         return moment.astimezone(self.zone).date().isoformat()
+
+    def last_day(self, end: datetime) -> str:
+        """The last day before `end`, as 2026-03-04: what ends at midnight holds through the day before."""
+        return self.day(end - timedelta(microseconds=1))
 
     def time(self, moment: datetime) -> str:
         """Date, time and offset, to the second."""

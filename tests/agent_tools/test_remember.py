@@ -182,7 +182,7 @@ def test_times_without_a_zone_are_taken_in_the_configured_one_and_echoed_with_it
     """A day as an end means the end of that day."""
     answer = agent.remember("Tom is on leave", valid_from="2026-03-04", valid_until="2026-03-06")
     assert (answer.data.note.status, answer.data.note.valid_until) == ("pending", "2026-03-07T00:00:00+00:00")
-    assert "it holds from 2026-03-04T00:00:00+00:00 until 2026-03-07T00:00:00+00:00." in answer.text
+    assert "it holds from 2026-03-04T00:00:00+00:00 until the end of 2026-03-06." in answer.text
 
 
 # Refinements

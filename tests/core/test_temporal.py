@@ -173,9 +173,9 @@ def test_how_it_began_in_a_span_is_both() -> None:
     ],
 )
 def test_as_of_asks_for_the_state_at_the_end_of_the_time_named(query: str, moment: str) -> None:
-    """A margin that helps to find what happened around a time must not move the moment to fold at."""
+    """It is the last moment in it, so that what ends with it still holds; a search's margin is left out."""
     intent = read(query, TODAY)
-    assert intent.as_of == date(moment)
+    assert intent.as_of == date(moment) - timedelta(microseconds=1)
     assert (intent.history, intent.span, intent.recency) == (True, None, "none")
 
 

@@ -164,6 +164,10 @@ def _in(one: Point, found: re.Match[str], sentence: Sentence) -> bool:
     loose = preposition.sign in (Sign.OF, Sign.FROM) or preposition.value == "by"
     if loose and name in sentence.scene.language.names:
         return False
+    if one.calendar.year is None and preposition.sign is Sign.FROM and not sentence.past:
+        return False  # "does it run from January to March"
+    if one.calendar.month is None and preposition.value in sentence.scene.language.not_before_years:
+        return False
     before = sentence.scene.text[: preposition.start]
     if sentence.scene.language.titles and (title := _TITLE.search(before[-80:])):
         return title[1] is None and sentence.past and len(before) < 60
