@@ -118,6 +118,7 @@ def test_a_question_for_how_it_was_takes_recency_out_and_wants_history(query: st
         ("in February", "2026-02-01", "2026-03-01", "February"),
         ("in May", "2025-05-01", "2025-06-01", "May"),
         ("on May 3", "2025-05-03", "2025-05-04", "May 3"),
+        ("who came on the 3rd of March?", "2026-03-03", "2026-03-04", "3rd of March"),
         ("3 May 2024", "2024-05-03", "2024-05-04", "3 May 2024"),
         ("sept 2025", "2025-09-01", "2025-10-01", "sept 2025"),
         ("29 February 2024", "2024-02-29", "2024-03-01", "29 February 2024"),

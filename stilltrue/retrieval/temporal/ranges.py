@@ -49,7 +49,7 @@ class Sentence:
         start, end = self.parts[first], self.parts[last]
         left = self.scene.signs[start.first].start if isinstance(start, Point) else start.start
         right = self.scene.signs[end.last].end if isinstance(end, Point) else end.end
-        return self.scene.text[left:right]
+        return self.scene.text[left:right].rstrip(" .,;:!?。？！")
 
 
 @dataclass(frozen=True, slots=True)
