@@ -68,7 +68,7 @@ def parse(
     asked = validation.query(query, context.limits)
     given = validation.subjects(subjects, context.limits)
     intent = temporal.read(asked, now.astimezone(context.formatter.zone))
-    moment = validation.moment("as_of", as_of, context.formatter, "end") or intent.as_of
+    moment = validation.moment("as_of", as_of, context.formatter, now, "last") or intent.as_of
     notices = unknown(context, given)
     if moment is not None and moment.microsecond == 0:
         moment += timedelta(microseconds=999_999)  # times are shown in whole seconds, so such a second is meant whole

@@ -93,7 +93,7 @@ def plan(
     """The note as it would be stored. Raises Refused where an argument is wrong."""
     limits = context.limits
     named = validation.subjects(subjects, limits)
-    start, end = validation.validity(valid_from, valid_until, context.formatter)
+    start, end = validation.validity(valid_from, valid_until, context.formatter, context.clock())
     draft = Note(
         id="",
         text=validation.text(text, limits),

@@ -112,7 +112,7 @@ def plan(
     kind = _relation(relation)
     why = validation.phrase("reason", reason, limits.reason)
     named = validation.subjects(subjects, limits)
-    start, end = validation.validity(valid_from, valid_until, context.formatter)
+    start, end = validation.validity(valid_from, valid_until, context.formatter, context.clock())
     request = validation.request_id(request_id, limits)
     chosen = validation.klass(klass, context.classes, context.default_class) if (klass or "").strip() else None
     found = find(context, ids)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from stilltrue.chain import Chain, Delivery, deliver
 from stilltrue.classes import Classes
+from stilltrue.lifecycle import Member
 from stilltrue.requirement import Requirement, requirements
 from stilltrue.retrieval.ranking import diverse
-from stilltrue.retrieval.temporal import Intent
+from stilltrue.retrieval.temporal import Intent, held_in, said_in
 from stilltrue.text.budget import Omitted, Packed, Parcel, TokenCounter, pack
 from stilltrue.text.formatting import Formatter
 from stilltrue.text.render import RenderedChain, render_chain, without_history
@@ -139,23 +140,25 @@ def rank(entered: Sequence[Entered], intent: Intent, mmr_lambda: float) -> list[
     """Best first, with diversity between the chains; if a time is asked about, what is of that time comes first."""
     order = diverse([each.score for each in entered], [each.vector for each in entered], mmr_lambda)
     ranked = [entered[position] for position in order]
-    if intent.span is None:
+    if (span := intent.span) is None:
         return ranked
-    start, end = intent.span
-    return sorted(ranked, key=lambda each: not _touches(each.chain, start, end))
+    return sorted(ranked, key=lambda each: _tier(each.today, span))
 
 
-def _touches(chain: Chain, start: datetime, end: datetime) -> bool:
-    """Whether one of the notes was recorded, or had stated times of validity, in the span."""
-    return any(
-        start <= note.recorded_at < end
-        or (
-            (note.valid_from is not None or note.valid_until is not None)
-            and (note.valid_from is None or note.valid_from < end)
-            and (note.valid_until is None or note.valid_until > start)
-        )
-        for note in (member.note for member in chain.members.values())
-    )
+def _tier(chain: Chain, span: tuple[datetime, datetime]) -> int:
+    """0 for a chain with a note that was said in the span or states that it is valid in it, 1 if one held then, else 2.
+
+    What was said comes before what merely held: most notes hold in most spans.
+    """
+    members = chain.members
+    held = [member for member in members.values() if held_in(member, members, span)]
+    if any(map(_is_bounded, held)) or any(said_in(member, span) for member in members.values()):
+        return 0
+    return 1 if held else 2
+
+
+def _is_bounded(member: Member) -> bool:
+    return member.note.valid_from is not None or member.note.valid_until is not None
 
 
 def _is_past(entered: Entered, requirement: Requirement, ask: Ask) -> bool:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,10 @@ class Formatter:
     def day(self, moment: datetime) -> str:
         """The date, as 2026-03-04."""
         return moment.astimezone(self.zone).date().isoformat()
+
+    def last_day(self, end: datetime) -> str:
+        """The last day before `end`, as 2026-03-04: what ends at midnight holds through the day before."""
+        return self.day(end - timedelta(microseconds=1))
 
     def time(self, moment: datetime) -> str:
         """Date, time and offset, to the second."""

@@ -222,7 +222,7 @@ def _validity(member: Member, formatter: Formatter) -> list[str]:
     if note.valid_from and member.status is not Status.PENDING:
         bounds.append(f"valid from {formatter.day(note.valid_from)}")
     if note.valid_until and member.status is not Status.EXPIRED:
-        bounds.append(f"valid until {formatter.day(note.valid_until)}")
+        bounds.append(f"valid until {formatter.last_day(note.valid_until)}")
     return bounds
 
 

@@ -30,10 +30,13 @@ SUBJECTS = {
     "lone surrogate": (["\udfff"], "subjects contains half of a surrogate pair"),
 }
 DATES = {
-    "a word": "yesterday",
+    "a word": "whenever",
+    "a day without a year": "4 March",
+    "a weekday": "Monday",
+    "either of two days": "03/04/2026",
     "no such day": "2026-02-30",
     "no such month": "2026-13-01",
-    "a month": "2026-03",
+    "a month without a year": "March",
     "a number": "1772452800",
     "not a number": "NaN",
     "no such hour": "2026-03-04T25:00",

@@ -59,7 +59,9 @@ def test_a_note_of_many_lines_stays_one_note(agent: Agent) -> None:
     agent.note(text, klass="allergy")
     agent.note(text)
     for line in agent.recall("first").text.splitlines():
-        assert line.startswith(("1 memory", "* \u201cfirst", "      | ", "REQUIREMENTS (1)", "! ALLERGY: \u201cfirst"))
+        assert line.startswith(
+            ("1 memory", "* \u201cfirst", "      | ", "REQUIREMENTS (1)", "! ALLERGY: \u201cfirst")
+        )
 
 
 def test_a_cue_leads_to_its_note_and_is_never_delivered(knowing: Agent) -> None:

@@ -182,7 +182,7 @@ def test_times_without_an_offset_are_taken_in_the_configured_zone_and_repeated_w
     """A date as the end means the end of that day."""
     answer = agent.remember("Tom is on leave", valid_from="2026-03-04", valid_until="2026-03-06")
     assert (answer.data.note.status, answer.data.note.valid_until) == ("pending", "2026-03-07T00:00:00+00:00")
-    assert "(valid from 2026-03-04T00:00:00+00:00 until 2026-03-07T00:00:00+00:00.)" in answer.text
+    assert "(valid from 2026-03-04T00:00:00+00:00 until the end of 2026-03-06.)" in answer.text
 
 
 # Refinements

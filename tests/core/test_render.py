@@ -163,7 +163,7 @@ def test_a_pending_successor_says_from_when_on_it_holds() -> None:
 def test_the_bounds_of_validity_are_shown() -> None:
     """A fact with an end is not shown as one without."""
     (line,) = lines("A  remembered from 3 until 200")
-    assert "valid from 2025-01-04; valid until 2025-07-20" in line
+    assert "valid from 2025-01-04; valid until 2025-07-19" in line
 
 
 def test_as_of_an_earlier_day_a_note_is_marked_with_what_is_known_today() -> None:

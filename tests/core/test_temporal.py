@@ -118,6 +118,7 @@ def test_a_question_for_how_it_was_takes_recency_out_and_wants_history(query: st
         ("in February", "2026-02-01", "2026-03-01", "February"),
         ("in May", "2025-05-01", "2025-06-01", "May"),
         ("on May 3", "2025-05-03", "2025-05-04", "May 3"),
+        ("who came on the 3rd of March?", "2026-03-03", "2026-03-04", "3rd of March"),
         ("3 May 2024", "2024-05-03", "2024-05-04", "3 May 2024"),
         ("sept 2025", "2025-09-01", "2025-10-01", "sept 2025"),
         ("29 February 2024", "2024-02-29", "2024-03-01", "29 February 2024"),
@@ -173,9 +174,9 @@ def test_how_it_began_in_a_span_is_both() -> None:
     ],
 )
 def test_as_of_asks_for_the_state_at_the_end_of_the_time_named(query: str, moment: str) -> None:
-    """A margin that helps to find what happened around a time must not move the moment to fold at."""
+    """It is the last moment in it, so that what ends with it still holds; a search's margin is left out."""
     intent = read(query, TODAY)
-    assert intent.as_of == date(moment)
+    assert intent.as_of == date(moment) - timedelta(microseconds=1)
     assert (intent.history, intent.span, intent.recency) == (True, None, "none")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, time
 
 from stilltrue.chain import chains
 from stilltrue.lifecycle import STATES
@@ -15,7 +16,7 @@ from tools.support.results import NoteView, note_view
 def validity(context: ToolContext, note: Note) -> list[str]:
     """From when and until when a note holds, if it is bounded at all."""
     start = f"from {context.formatter.time(note.valid_from)}" if note.valid_from else ""
-    end = f"until {context.formatter.time(note.valid_until)}" if note.valid_until else ""
+    end = f"until {_end(context, note.valid_until)}" if note.valid_until else ""
     return [f"valid {' '.join(filter(None, (start, end)))}."] if start or end else []
 
 
@@ -28,6 +29,13 @@ def damage(context: ToolContext) -> list[str]:
         f"DAMAGED: {lost} stored rows cannot be read at all, so a requirement or a correction may be missing here. "
         "Tell the user to run stilltrue check"
     ]
+
+
+def _end(context: ToolContext, end: datetime) -> str:
+    """A day that holds to its end is named as it was given, and not as the midnight after it."""
+    if end.astimezone(context.formatter.zone).time() == time():
+        return f"the end of {context.formatter.last_day(end)}"
+    return context.formatter.time(end)
 
 
 def degraded(problem: str | None) -> list[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from stilltrue.classes import Classes
 from stilltrue.errors import Refused
 from stilltrue.note import USER, Note, canonical_subject
+from stilltrue.retrieval.temporal import given as given_time
 from stilltrue.text.formatting import Formatter, inline
 from tools.support.context import Limits
 
@@ -157,52 +158,53 @@ def count(raw: int | None, most: int) -> int:
 
 
 def moment(
-    name: str, raw: str | None, formatter: Formatter, date_means: Literal["start", "end"] = "start"
+    name: str,
+    raw: str | None,
+    formatter: Formatter,
+    now: datetime,
+    date_means: Literal["start", "end", "last"] = "start",
 ) -> datetime | None:
-    """A date, or a date and time, as a moment in UTC. Without an offset it is taken in the configured zone.
+    """A date, a time, or a word such as "yesterday", as a moment in UTC; without an offset, in the configured zone.
 
-    A date alone is the start of that day or, with `date_means="end"`, its end.
+    A day, month or year means its start or, by `date_means`, the moment at which it is over ("end") or the last one
+    in it ("last").
     """
     written = (raw or "").strip()
     if not written:
         return None
     try:
-        value = datetime.fromisoformat(written)
-        if value.tzinfo is None:
-            value = value.replace(tzinfo=formatter.zone)
-        # At the ends of the calendar a moment has no date in some zones: it could be stored but never be shown.
-        if not 1 < value.year < 9998:
+        # At the ends of the calendar a moment has no date in some zones, and could be stored but never shown.
+        start, end = given_time.read(written, now.astimezone(formatter.zone))
+        if not (1 < start.year < 9998 and 1 < end.year < 9999):
             raise Refused(
                 f"bad_{name}",
                 f"{name} is {_excerpt(raw)}; a date in the years 2 to 9997 is expected.",
                 f"Leave {name} out if there is no bound.",
             )
-        if date_means == "end" and _is_date_alone(written):
-            value += timedelta(days=1)
-        return value.astimezone(UTC)
+        if date_means == "last" and end > start:
+            end -= timedelta(microseconds=1)
+        return (start if date_means == "start" else end).astimezone(UTC)
+    except given_time.Ambiguous as two:
+        raise Refused(
+            f"bad_{name}",
+            f"{name} is {_excerpt(raw)}, which is {two.day_first} or {two.month_first}.",
+            "Write the year first, as one of those two.",
+        ) from None
     except ValueError:
         raise Refused(
             f"bad_{name}",
             f"{name} is {_excerpt(raw)}, which is not a date.",
-            "Write it as 2026-03-04 or 2026-03-04T15:30:00+01:00; without an offset it is taken in "
-            f"{formatter.zone}.",
+            "Write it as 2026-03-04 or 2026-03-04T15:30:00+01:00, as a month (2026-03), a year (2026), yesterday, "
+            f"today or tomorrow; without an offset it is taken in {formatter.zone}.",
         ) from None
 
 
-def _is_date_alone(written: str) -> bool:
-    try:
-        date.fromisoformat(written)
-    except ValueError:
-        return False
-    return True
-
-
 def validity(
-    valid_from: str | None, valid_until: str | None, formatter: Formatter
+    valid_from: str | None, valid_until: str | None, formatter: Formatter, now: datetime
 ) -> tuple[datetime | None, datetime | None]:
-    """The interval in which a statement holds. A date as its end means the end of that day."""
-    start = moment("valid_from", valid_from, formatter)
-    end = moment("valid_until", valid_until, formatter, "end")
+    """The interval in which a statement holds. A day, month or year as its end is included."""
+    start = moment("valid_from", valid_from, formatter, now)
+    end = moment("valid_until", valid_until, formatter, now, "end")
     if start and end and end <= start:
         raise Refused(
             "bad_validity",

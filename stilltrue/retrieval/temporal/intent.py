@@ -17,8 +17,8 @@ class Intent:
 
     `recency` is how the recency term counts. `history` means that history and retired chains are wanted.
     `span` is the time asked about; chains with a note that was recorded or held in it come first. A span with no
-    stated start ("before 2020") starts in the year 2. `as_of` is a moment to fold at. `words` are the words of the
-    query that said so, for the reply.
+    stated start ("before 2020") starts in the year 2. `as_of` is a moment to fold at, the last one of the time named.
+    `words` are the words of the query that said so, for the reply.
     """
 
     recency: Recency = "decay"

@@ -65,9 +65,10 @@ class Language:
     `markers` are frequent words that tell the language of a query. `months`, `weekdays` (Monday first) and `seasons`
     (spring first) hold the spellings of each, parted by "|". `phrases` holds those of each sign; in a phrase, what
     follows ">" must come next and is not taken. `values` maps phrases to a sign with a value. `capital_months` are
-    words besides, and are months only with a capital; `names` are names of people as well. `day_first`: 03/04/2026
-    is in April. `bare_years`: in a sentence about the past a year needs no preposition. `titles`: capitals mark
-    names, so that "Your Lie in April" is one.
+    words besides, and are months only with a capital; `names` are names of people as well. `not_before_years` are
+    prepositions before which a bare number is no year: "listens on 2015". `day_first`: 03/04/2026 is in April.
+    `bare_years`: in a sentence about the past a year needs no preposition. `titles`: capitals mark names, so that
+    "Your Lie in April" is one.
     """
 
     markers: frozenset[str]
@@ -81,6 +82,7 @@ class Language:
     values: Mapping[str, tuple[Sign, object]] = field(default_factory=lambda: MappingProxyType({}))
     capital_months: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    not_before_years: frozenset[str] = frozenset()
     quarter_letters: str = "q"
     day_first: bool = True
     bare_years: bool = False

@@ -90,9 +90,9 @@ def part_at(found: re.Match[str], scene: Scene, year: int | None) -> Calendar | 
             return Calendar(year, 3 * season + 3, months=3)
         case Sign.QUARTER, (int(quarter), own):
             return Calendar(own if isinstance(own, int) else year, 3 * quarter - 2, months=3)
-        case Sign.ORDINAL, int(quarter):
+        case (Sign.ORDINAL, int(quarter)) | (Sign.NUMBER, Count(number=quarter, digits=True)):
             following = scene.signs[found.start("part") + 1].value
-            right = isinstance(following, Unit) and following[:2] == ("month", 3) and 1 <= quarter <= 4
+            right = following == Unit("month", 3) and 1 <= quarter <= 4
             return Calendar(year, 3 * quarter - 2, months=3) if right else None
     return None
 

@@ -49,7 +49,7 @@ class Sentence:
         start, end = self.parts[first], self.parts[last]
         left = self.scene.signs[start.first].start if isinstance(start, Point) else start.start
         right = self.scene.signs[end.last].end if isinstance(end, Point) else end.end
-        return self.scene.text[left:right]
+        return self.scene.text[left:right].rstrip(" .,;:!?。？！")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +163,10 @@ def _in(one: Point, found: re.Match[str], sentence: Sentence) -> bool:
     name = sentence.words(found.start("one"), found.start("one")).lower()
     loose = preposition.sign in (Sign.OF, Sign.FROM) or preposition.value == "by"
     if loose and name in sentence.scene.language.names:
+        return False
+    if one.calendar.year is None and preposition.sign is Sign.FROM and not sentence.past:
+        return False  # "does it run from January to March"
+    if one.calendar.month is None and preposition.value in sentence.scene.language.not_before_years:
         return False
     before = sentence.scene.text[: preposition.start]
     if sentence.scene.language.titles and (title := _TITLE.search(before[-80:])):

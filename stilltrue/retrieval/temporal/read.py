@@ -6,7 +6,7 @@ Only explicit words count; nothing is guessed. A time that is still to come is n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from stilltrue.retrieval.temporal.intent import NOW, Intent
 from stilltrue.retrieval.temporal.language import Language, lexicon
@@ -45,7 +45,8 @@ def _read(text: str, words: Sequence[Token], now: datetime, language: Language) 
     past = tells_of_the_past(words, text, language.past)
     named = next(times(Sentence.of(Scene(signs, text, language, midnight(now), now), past=past)), None)
     if named and named.as_of:
-        return Intent("none", history=True, as_of=min(named.over, now), words=named.words)
+        moment = now if named.over > now else named.over - timedelta(microseconds=1)
+        return Intent("none", history=True, as_of=moment, words=named.words)
     span = (named.start, min(named.end, now)) if named else None
     earliest = next((mark for mark in signs if mark.sign is Sign.EARLIEST), None)
     if earliest:

@@ -20,7 +20,7 @@ LATIN = (ENGLISH, GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE, DUTCH)
 
 
 def candidates(words: Sequence[Token]) -> tuple[Language, ...]:
-    """The languages that a query may be in, by its script and its most frequent words; English first among equals.
+    """The languages that a query may be in, by its script and its most frequent words; English before its equals.
 
     A query with no such word may be in any of them.
     """
@@ -32,4 +32,6 @@ def candidates(words: Sequence[Token]) -> tuple[Language, ...]:
     most = max(counts)
     if most == 0:
         return east or LATIN
+    if counts[0] == most:
+        return (*east, ENGLISH)
     return (*east, *(language for language, count in zip(LATIN, counts, strict=True) if count == most))

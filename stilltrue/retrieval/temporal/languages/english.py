@@ -64,7 +64,7 @@ ENGLISH = Language(
         Sign.BEFORE: "before|prior to|pre|earlier than",
         Sign.BETWEEN: "between",
         Sign.AND: "and",
-        Sign.FROM: "from|dating from|of > last",
+        Sign.FROM: "from|dating from",
         Sign.AS_OF: "as of|as at",
         Sign.ARTICLE: "the",
         Sign.OF: "of",
@@ -183,6 +183,7 @@ ENGLISH = Language(
     ),
     capital_months=frozenset({"may", "march", "mar"}),
     names=frozenset({"jan", "april", "may", "june", "august"}),
+    not_before_years=frozenset({"on", "at", "for", "by"}),
     day_first=False,
     titles=True,
 )  # fmt: skip
