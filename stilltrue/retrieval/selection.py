@@ -146,7 +146,7 @@ def rank(entered: Sequence[Entered], intent: Intent, mmr_lambda: float) -> list[
 
 
 def _tier(chain: Chain, span: tuple[datetime, datetime]) -> int:
-    """0 for a chain with a note that was said in the span or states that it is valid in it, 1 if one held then, else 2.
+    """0 for a chain with a note that was said in the span or states validity in it, 1 if one held then, else 2.
 
     What was said comes before what merely held: most notes hold in most spans.
     """
