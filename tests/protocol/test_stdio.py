@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeEmbedder
+from mcp.types import INVALID_REQUEST, PARSE_ERROR
 from seeded_store import texts_in
 from wire import ERAS, SOON_S, Era, Wire, sdk_client, text_of, until, wire
 
@@ -65,10 +66,13 @@ def test_the_handshake_waits_for_nothing_heavy(tmp_path: Path, era: Era) -> None
         assert client.ended() == 128 + signal.SIGTERM
 
 
-def test_garbage_is_passed_over(server: Wire) -> None:
-    """Lines that are no JSON-RPC are ignored, 10 MB of them as well, and the next request is answered."""
-    for line in (b"", b"garbage", b"\xff\xfe\x00", b"{", b"[1, 2]", b'{"jsonrpc": "2.0"}', b"[" * 10_000_000):
+def test_garbage_is_answered_with_an_error(server: Wire) -> None:
+    """A line that is not JSON-RPC gets an error without an id, 10 MB of brackets too, and the connection goes on."""
+    server.raw(b"")
+    for line in (b"garbage", b"\xff\xfe\x00", b"{", b"[1, 2]", b'{"jsonrpc": "2.0"}', b"[" * 10_000_000):
         server.raw(line)
+        reply = server.read()
+        assert (reply["id"], reply["error"]["code"] in (PARSE_ERROR, INVALID_REQUEST)) == (None, True)
     assert len(server.ask("tools/list")["tools"]) == len(TOOLS)
 
 
@@ -100,6 +104,22 @@ def test_a_cancelled_write_ends_whole(server: Wire) -> None:
     assert not again["stored"]
     assert texts_in(server.home / "store").count(first["text"]) == 1
     assert again["id"] in str(server.done("recall", query="choosing a present"))
+    assert not server.answered(cancelled)
+
+
+def test_a_cancelled_write_is_found_by_the_same_call(server: Wire) -> None:
+    """Without a request id too: repeating the call answers with the note that the cancelled one stored."""
+    first = {"text": "Nils collects stamps.", "subjects": ["nils"], "klass": "fact", "valid_until": "2096-01-01"}
+    server.done("remember", text="Nils has a brother.")
+    with ProcessLock(server.home / "store" / "write.lock", 30.0).held():
+        cancelled = server.start_call("remember", **first)
+        server.done("recall", query="what does Nils collect?")  # by now the write has reached the lock
+        server.notify("notifications/cancelled", requestId=cancelled)
+        server.ask("tools/list")
+    again = server.done("remember", **first)
+    assert not again["stored"]
+    assert again["notices"][0].startswith("already stored:")
+    assert texts_in(server.home / "store").count(first["text"]) == 1
     assert not server.answered(cancelled)
 
 
