@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from difflib import get_close_matches
 from typing import Literal
 
 from stilltrue.classes import Classes
@@ -68,14 +70,26 @@ def subjects(raw: Sequence[str] | None, limits: Limits) -> tuple[str, ...]:
 
 def klass(raw: str | None, classes: Classes, default: str) -> str:
     """The name of a known class."""
-    name = (raw or "").strip().casefold() or default
-    if name not in classes:
-        raise Refused(
-            "unknown_class",
-            f"no class is called {_shown(raw)}.",
-            f"Use one of: {', '.join(classes)}. A new class is added in the configuration, under [classes.NAME].",
-        )
-    return name
+    said = (raw or "").strip().casefold()
+    if not said or said in classes:
+        return said or default
+    known = {_spelling(name): name for name in classes}
+    name = _spelling(said)
+    for guess in (name, name.removesuffix("s"), f"{name.removesuffix('ies')}y"):
+        if guess in known:
+            return known[guess]
+    near = get_close_matches(name, known, 1, 0.6)
+    raise Refused(
+        "unknown_class",
+        f"no class is called {_shown(raw)}.",
+        f"Use one of: {', '.join(classes)}. {f'The nearest is {known[near[0]]}. ' if near else ''}"
+        "A new class is added in the configuration, under [classes.NAME].",
+    )
+
+
+def _spelling(name: str) -> str:
+    """A class name without regard to case, spaces, hyphens and underscores."""
+    return "_".join(re.split(r"[\s_-]+", name.casefold()))
 
 
 def importance(raw: float | None) -> float:
@@ -107,7 +121,7 @@ def request_id(raw: str | None, limits: Limits) -> str | None:
 def source(raw: str | None, limits: Limits) -> str:
     """Who or what said it: `user`, or the words given; `agent` where nothing is said."""
     named = " ".join((phrase("source", raw, limits.source) or AGENT).split())  # in one line, where it is told
-    return USER if named.casefold() == USER else named
+    return USER if named.casefold().strip("\"'`.").removeprefix("the ") == USER else named
 
 
 def session(raw: str | None, limits: Limits) -> str:
