@@ -116,13 +116,14 @@ def test_an_unknown_name_in_the_file_is_refused_with_the_nearest(
     assert all(word in message for word in [str(toml(given)), *words])
 
 
-def test_an_unknown_variable_or_flag_is_refused_with_the_nearest() -> None:
-    """A misspelt variable is not passed over, and neither is a misspelt flag."""
-    message = refusal(environ={"STILLTRUE_STORE_URL": "x"}).message
-    assert message == (
+def test_an_unknown_flag_is_refused_and_an_unknown_variable_only_warned_of() -> None:
+    """A client or a script may have set a variable with our prefix for itself; the nearest setting is named."""
+    found = load(environ={"STILLTRUE_STORE_URL": "x", "STILLTRUE_RECALL_MAX_CHAINS": "2"})
+    assert found.warnings == (
         "environment variable STILLTRUE_STORE_URL: there is no setting STILLTRUE_STORE_URL; "
-        "the nearest known one is STILLTRUE_STORE_URI."
+        "the nearest known one is STILLTRUE_STORE_URI. It is ignored.",
     )
+    assert found.recall.max_chains == 2
     assert "flag store.url: there is no setting store.url; the nearest" in refusal(flags={"store.url": "x"}).message
 
 
