@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from server.http.limits import malformed
 from server.http.metrics import CONTENT_TYPE, Meter
 from server.http.tokens import Tokens
 
@@ -61,6 +62,8 @@ class Front:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._lifespan(scope, receive, send)
+        elif refusal := malformed(scope):
+            await refusal(scope, receive, send)
         elif scope["path"] == "/healthz":
             status = 503 if self._stopping else 200
             await PlainTextResponse("stopping\n" if self._stopping else "ok\n", status)(scope, receive, send)

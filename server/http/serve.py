@@ -20,6 +20,7 @@ from server.config.load import Config
 from server.config.settings import HttpSection
 from server.config.validators import listed
 from server.http.gateway import Front, is_loopback
+from server.http.limits import Limits, bounded
 from server.http.metrics import Meter
 from server.http.tokens import Tokens
 from server.protocol.app import build
@@ -30,6 +31,9 @@ from stilltrue import __version__
 from stilltrue.errors import BadConfig, StoreTrouble
 
 _NEAR = ("127.0.0.1", "localhost", "[::1]")
+_BACKLOG = 128
+"""Connections that the system holds ready. They are accepted all at once, so they have to be few."""
+_IDLE_S = 5
 _STREAMS_END_S = 2
 _LATEST_S = 3.0
 _TICKS = 10  # that uvicorn makes in a second
@@ -64,7 +68,8 @@ def serve(config: Config, *, ephemeral: bool = False) -> None:
     sys.stderr.write(f"stilltrue {__version__}: http://{place}/mcp serves {whose}\n")
     sys.stderr.flush()
     settings = uvicorn.Config(
-        front, lifespan="on", ws="none", log_config=None, access_log=False, server_header=False, proxy_headers=False,
+        front, http=bounded(Limits()), lifespan="on", ws="none", log_config=None, access_log=False,
+        server_header=False, proxy_headers=False, backlog=_BACKLOG, timeout_keep_alive=_IDLE_S,
         timeout_graceful_shutdown=_STREAMS_END_S,
     )  # fmt: skip
     server = Ending(settings, front, config.http.shutdown_s, runtime.close)
@@ -107,7 +112,7 @@ def listen(http: HttpSection) -> socket.socket:
     """The socket, listening. Raises BadConfig where that is not possible."""
     family = socket.AF_INET6 if ":" in http.host else socket.AF_INET
     try:
-        return socket.create_server((http.host, http.port), family=family, backlog=128)
+        return socket.create_server((http.host, http.port), family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:
         raise BadConfig(
             f"http.host {http.host} and http.port {http.port} cannot be listened on: {error}.", "Choose others."
