@@ -119,3 +119,17 @@ def test_a_call_for_nobody_is_not_waited_for(tmp_path: Path) -> None:
             client.hang_up()
             client.process.wait(PATIENCE_S)
     assert texts_in(tmp_path / "store") == ["Acknowledged."]
+
+
+def test_it_ends_if_nobody_reads_its_answers(tmp_path: Path) -> None:
+    """The client closed only its end of stdout: an answer that cannot be written ends the server."""
+    with wire(tmp_path, *WORDS_ALONE) as client:
+        assert client.process.stdout
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, client.process.stdout.fileno())
+        os.close(nothing)
+        client.send("ping")  # this answer still reaches the read that was blocked on the pipe
+        client.read()
+        client.send("ping")
+        assert client.process.wait(PATIENCE_S) == 0
+        assert "Traceback" not in client.stderr
