@@ -16,6 +16,10 @@ from stilltrue import __version__
 from stilltrue.errors import BadConfig, StilltrueError, StoreTrouble
 
 _BAD_CONFIG = 2
+_WITHOUT_STORE = {
+    "token": "Tokens are in the folder http.path, beside the stores of the tenants.",
+    "demo": "It makes a store of its own; --keep DIR keeps it.",
+}
 
 
 def main(
@@ -31,6 +35,8 @@ def main(
     options = _parser().parse_args(argv, argparse.Namespace(parent=parent or os.getppid(), quiet=quiet))
     try:
         config = load(_flags(options), file=options.config)
+        for warning in config.warnings:
+            print(f"stilltrue: WARNING: {warning}", file=sys.stderr)
         logging.basicConfig(
             level=config.server.log_level.upper(), stream=sys.stderr, format="stilltrue: %(levelname)s: %(message)s"
         )
@@ -84,8 +90,12 @@ def _flags(options: argparse.Namespace) -> dict[str, str]:
             raise BadConfig(f"--set {each}: expected SECTION.KEY=VALUE.", "")
         flags[name.strip()] = value
     for option, name in (("store", "store.uri"), ("host", "http.host"), ("port", "http.port")):
-        if value := getattr(options, option, None):
+        if (value := getattr(options, option, None)) is not None:
+            if not value.strip():
+                raise BadConfig(f"--{option} is empty.", "Give it a value, or leave it out.")
             flags[name] = value
+    if getattr(options, "store", None) and options.command in _WITHOUT_STORE:
+        raise BadConfig(f"{options.command} does not use --store.", _WITHOUT_STORE[options.command])
     if (options.command == "serve" and not options.http) and (options.host or options.port):
         raise BadConfig("--host and --port are only for HTTP.", "Add --http.")
     return flags
@@ -111,15 +121,18 @@ def _serve(options: argparse.Namespace, config: Config) -> int:
 
 
 def _token(options: argparse.Namespace, config: Config) -> int:
+    from server.config.validators import TENANT
     from server.http.tokens import Tokens
     from server.tenants import LOCAL
     from server.wiring import utc_now
 
     tokens = Tokens(config.http.folder() / "tokens.json")
-    tenant = options.tenant or LOCAL
+    tenant = LOCAL if options.tenant is None else options.tenant
+    if not TENANT.holds(tenant):  # an unset variable in a script must not open the memory of stdio
+        raise BadConfig(f"--tenant has to be {TENANT.wanted}, not {tenant!r}.", f"Leave it out for {LOCAL}.")
     if options.action == "create":
         first = not tokens.exist
-        print(tokens.create(tenant, options.name or "default", utc_now()))
+        print(tokens.create(tenant, "default" if options.name is None else options.name, utc_now()))
         print(f"This token of tenant {tenant} is shown only once; {tokens.path} stores its hash.", file=sys.stderr)
         if first:
             print("It is the first token: restart any server that runs without tokens.", file=sys.stderr)

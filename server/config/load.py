@@ -35,6 +35,7 @@ from stilltrue.errors import BadConfig
 FILE_VARIABLE = f"{PREFIX}CONFIG"
 """The environment variable that names the file."""
 
+_VARIABLE = "environment variable"
 _SWITCHES = MappingProxyType(
     dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 )
@@ -53,6 +54,8 @@ class Config:
     http: HttpSection = field(default_factory=HttpSection)
     classes: Classes = field(default_factory=Classes)
     file: Path | None = field(default=None, compare=False)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    """Sentences about what was ignored, for stderr."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +75,27 @@ def load(
 
     `flags` maps "section.key" to text; `environ` defaults to `os.environ`. The file is `file` (from `--config`), or
     the one in STILLTRUE_CONFIG, or `config.toml` in the user's configuration folder if it exists. Every value is
-    checked, even if another source overrides it.
-    Raises BadConfig with one line that names the key, where it is set, and what was expected.
+    checked, even if another source overrides it. An environment variable with our prefix that is not a setting is
+    ignored with a warning: other programs may have set it, for us or for a client. Raises BadConfig with one line
+    that names the key, where it is set, and what was expected.
     """
     environ = os.environ if environ is None else environ
     ours = {name: environ[name] for name in environ if name.startswith(PREFIX) and name != FILE_VARIABLE}
     path, tables = _read_file(file, environ)
     classes = Classes(_classes(tables.pop("classes", {}), path))
     given = dict(_from_tables(tables, path))
-    given |= _from_texts(ours, {key.variable: key for key in KEYS}, "environment variable")
+    variables = {key.variable: key for key in KEYS}
+    given |= _from_texts({name: ours[name] for name in ours if name in variables}, variables, _VARIABLE)
     given |= _from_texts(flags or {}, {key.dotted: key for key in KEYS}, "flag")
     _agree(given, classes)
     sections: dict[str, Any] = {}
     for section, kind in SECTIONS:
         own = [key for key in KEYS if key.section == section and key.dotted in given]
         sections[section] = kind(**{key.name: given[key.dotted].value for key in own})
-    return Config(**sections, classes=classes, file=path)
+    warnings = [_unknown(name, variables, f"{_VARIABLE} {name}").message for name in ours if name not in variables]
+    return Config(
+        **sections, classes=classes, file=path, warnings=tuple(f"{each} It is ignored." for each in warnings)
+    )
 
 
 def _read_file(named: str | Path | None, environ: Mapping[str, str]) -> tuple[Path | None, dict[str, Any]]:

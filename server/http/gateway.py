@@ -1,4 +1,4 @@
-"""What stands before the protocol over HTTP: health, metrics, tokens, and the end of everything that is open."""
+"""The ASGI application in front of the protocol: health, metrics, tokens, and the shutdown of open requests."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from server.http.limits import malformed
 from server.http.metrics import CONTENT_TYPE, Meter
 from server.http.tokens import Tokens
 
-_SPEAKS_FOR_OTHERS = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+_FORWARDING_HEADERS = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether this address can be reached from this machine alone."""
+    """Whether this address can be reached only from this machine."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -29,7 +30,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Bearer:
-    """Who a bearer token speaks for, as the SDK asks it: `client_id` is the tenant, `subject` the token's id."""
+    """Verifies bearer tokens for the SDK. `client_id` is the tenant, `subject` the id of the token."""
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
@@ -41,8 +42,8 @@ class Bearer:
         return AccessToken(token="-", client_id=found.tenant, subject=found.id, scopes=[])  # noqa: S106
 
 
-class Front:
-    """The application as the HTTP server calls it. `tokens` is None where none are asked for."""
+class Gateway:
+    """The application that the HTTP server calls. `tokens` is None if none are required."""
 
     def __init__(
         self, protocol: ASGIApp, meter: Meter, tokens: Tokens | None, security: TransportSecuritySettings
@@ -61,6 +62,8 @@ class Front:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._lifespan(scope, receive, send)
+        elif refusal := malformed(scope):
+            await refusal(scope, receive, send)
         elif scope["path"] == "/healthz":
             status = 503 if self._stopping else 200
             await PlainTextResponse("stopping\n" if self._stopping else "ok\n", status)(scope, receive, send)
@@ -73,45 +76,45 @@ class Front:
             await self._serve(scope, receive, send)
 
     def stop(self) -> None:
-        """Take nothing new."""
+        """Accept no new requests."""
         self._stopping = True
 
     @property
     def busy(self) -> bool:
-        """Whether somebody waits for an answer; a stream that only waits for news is no work."""
+        """Whether a request is being answered. Streams that wait for notifications do not count."""
         return any(not _is_stream(scope) for scope in self._open.values())
 
     def end(self) -> None:
-        """End everything that is open, the streams of the protocol included."""
+        """End all open requests, including the streams of the protocol."""
         for each in list(self._open):
             each.cancel()
 
-    def end_withdrawn(self) -> None:
-        """End what is open by a token that has been withdrawn since."""
+    def end_revoked(self) -> None:
+        """End the open requests of tokens that have been revoked."""
         if self._tokens is None or not self._open:
             return
         for each, scope in list(self._open.items()):
             user = scope.get("user")
-            if isinstance(user, AuthenticatedUser) and not self._tokens.good(user.access_token.subject or ""):
+            if isinstance(user, AuthenticatedUser) and not self._tokens.is_valid(user.access_token.subject or ""):
                 each.cancel()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the protocol answer, so that it can be ended from outside and its answer is a whole one even then."""
-        begun = False
+        """Call the protocol in a scope that can be cancelled from outside; the response is complete even then."""
+        started = False
 
-        async def watched(message: Message) -> None:
-            nonlocal begun
-            begun = begun or message["type"] == "http.response.start"
+        async def sending(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
             await send(message)
 
         with anyio.CancelScope() as ending:
             self._open[ending] = scope
             try:
-                await self._protocol(scope, receive, watched)
+                await self._protocol(scope, receive, sending)
             finally:
                 del self._open[ending]
         if ending.cancelled_caught:
-            if begun:
+            if started:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
             else:
                 await PlainTextResponse("The server is stopping.\n", 503)(scope, receive, send)
@@ -119,17 +122,19 @@ class Front:
     async def _metrics(self, request: Request) -> Response:
         if refusal := await self._security.validate_request(request):
             return refusal
-        if not (self._is_near(request) or self._is_known(request)):
-            return PlainTextResponse("Ask from this machine or with a token.\n", 401, {"WWW-Authenticate": "Bearer"})
+        if not (self._is_local(request) or self._has_token(request)):
+            return PlainTextResponse(
+                "Metrics require a token, or a request from this machine.\n", 401, {"WWW-Authenticate": "Bearer"}
+            )
         return Response(self._meter.text(), media_type=CONTENT_TYPE)
 
     @staticmethod
-    def _is_near(request: Request) -> bool:
-        # A proxy on this machine is near, whoever it speaks for is not.
-        near = request.client is not None and is_loopback(request.client.host)
-        return near and not any(name in request.headers for name in _SPEAKS_FOR_OTHERS)
+    def _is_local(request: Request) -> bool:
+        # A proxy on this machine is local, but the client that it forwards is not.
+        local = request.client is not None and is_loopback(request.client.host)
+        return local and not any(name in request.headers for name in _FORWARDING_HEADERS)
 
-    def _is_known(self, request: Request) -> bool:
+    def _has_token(self, request: Request) -> bool:
         scheme, _, secret = request.headers.get("authorization", "").partition(" ")
         return self._tokens is not None and scheme.lower() == "bearer" and self._tokens.match(secret) is not None
 

@@ -1,4 +1,4 @@
-"""Bearer tokens, each of one tenant, kept as hashes in a file that a running server reads again when it changes."""
+"""Bearer tokens of tenants, stored as hashes in a file that a running server rereads when it changes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _STAMP = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is kept of a token: never the token itself, only the hex of its SHA-256.
+    """The record of a token. It has the hex SHA-256 of the token, never the token itself.
 
-    A plain hash will do, since a token is 256 random bits and no password that could be guessed.
+    A plain hash is enough: a token is 256 random bits, not a password that could be guessed.
     """
 
     id: str
@@ -39,7 +39,7 @@ class Token:
 
 
 class Tokens:
-    """The tokens of one file. It is replaced whole, is readable by its owner alone, and need not exist."""
+    """The tokens in a file, which is replaced atomically, readable only by its owner, and need not exist."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -48,11 +48,11 @@ class Tokens:
 
     @property
     def exist(self) -> bool:
-        """Whether a token was ever made here; it may have been withdrawn since."""
+        """Whether a token was ever created here; it may have been revoked since."""
         return self.path.exists()
 
     def all(self) -> tuple[Token, ...]:
-        """The tokens that are good now. Raises BadConfig where the file cannot be read."""
+        """The valid tokens. Raises BadConfig if the file cannot be read."""
         try:
             found = self.path.stat()
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
@@ -62,28 +62,31 @@ class Tokens:
             self._read, self._stamp = (), None
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise BadConfig(
-                f"The file of tokens {self.path} cannot be read: {error}.",
-                "Mend it, or delete it and make new tokens.",
+                f"The token file {self.path} cannot be read: {error}.",
+                "Repair it, or delete it and create new tokens.",
             ) from error
         return self._read
 
     def match(self, secret: str) -> Token | None:
-        """The token that this is, None where it is none. It takes the same time whichever it is.
+        """The token with this secret, or None. The time taken does not depend on which token it is.
 
-        A file that cannot be read lets nobody in.
+        If the file cannot be read, no secret matches.
         """
         digest, found = sha256(secret.encode("utf-8", "surrogatepass")).hexdigest(), None
-        for token in self._known():
+        for token in self._readable():
             if hmac.compare_digest(token.sha256, digest):
                 found = token
         return found
 
-    def good(self, token_id: str) -> bool:
-        """Whether the token of this id has not been withdrawn."""
-        return any(token.id == token_id for token in self._known())
+    def is_valid(self, token_id: str) -> bool:
+        """Whether a token has this id and has not been revoked."""
+        return any(token.id == token_id for token in self._readable())
 
     def create(self, tenant: str, name: str, now: datetime) -> str:
-        """Make a token and return it; it cannot be read again. Raises BadConfig for a bad or a taken name."""
+        """Create a token and return its secret, which cannot be read again.
+
+        Raises BadConfig for an invalid tenant or name, and for a name that the tenant has already.
+        """
         if not TENANT.holds(tenant):
             raise BadConfig(f"A tenant is {TENANT.wanted}, not {tenant!r}.", "")
         if not NAME.holds(name):
@@ -93,7 +96,8 @@ class Tokens:
             tokens = self.all()
             if any((token.tenant, token.name) == (tenant, name) for token in tokens):
                 raise BadConfig(
-                    f"Tenant {tenant} has a token called {name!r}.", "Give --name another, or revoke that one first."
+                    f"Tenant {tenant} has a token called {name!r}.",
+                    "Choose another --name, or revoke that token first.",
                 )
             made = Token(
                 secrets.token_hex(6),
@@ -106,7 +110,7 @@ class Tokens:
         return secret
 
     def revoke(self, tenant: str, name: str | None) -> Token:
-        """Withdraw a token, by its name or as the only one of its tenant, and return it."""
+        """Revoke a token and return it. Without a name it has to be the only one of its tenant."""
         with self._lock():
             tokens = self.all()
             own = [token for token in tokens if token.tenant == tenant]
@@ -120,11 +124,11 @@ class Tokens:
             self._write(token for token in tokens if token != meant[0])
         return meant[0]
 
-    def _known(self) -> tuple[Token, ...]:
+    def _readable(self) -> tuple[Token, ...]:
         try:
             return self.all()
         except BadConfig as error:
-            _log.error("nobody is let in: %s", error)
+            _log.error("all tokens are rejected: %s", error)
             return ()
 
     def _lock(self) -> AbstractContextManager[object]:
@@ -144,10 +148,10 @@ class Tokens:
 
 
 def _parsed(text: str) -> tuple[Token, ...]:
-    kept = json.loads(text)
-    if kept["version"] != _VERSION:
-        raise ValueError(f"its version is {kept['version']}, known is {_VERSION}")
-    tokens = tuple(Token(**each) for each in kept["tokens"])
+    parsed = json.loads(text)
+    if parsed["version"] != _VERSION:
+        raise ValueError(f"its version is {parsed['version']}, expected {_VERSION}")
+    tokens = tuple(Token(**each) for each in parsed["tokens"])
     if bad := [token.tenant for token in tokens if not TENANT.holds(token.tenant)]:
         raise ValueError(f"a tenant is {TENANT.wanted}, not {bad[0]!r}")
     return tokens

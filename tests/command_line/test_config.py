@@ -112,13 +112,14 @@ def test_an_unknown_name_in_the_file_is_refused_with_a_suggestion(
     assert all(word in message for word in [str(toml(given)), *words])
 
 
-def test_an_unknown_variable_or_flag_is_refused_with_a_suggestion() -> None:
-    """A misspelt variable or flag is not ignored."""
-    message = refusal(environ={"STILLTRUE_STORE_URL": "x"}).message
-    assert message == (
+def test_an_unknown_flag_is_refused_and_an_unknown_variable_only_warned_of() -> None:
+    """A client or a script may have set a variable with our prefix for itself; the nearest setting is named."""
+    found = load(environ={"STILLTRUE_STORE_URL": "x", "STILLTRUE_RECALL_MAX_CHAINS": "2"})
+    assert found.warnings == (
         "environment variable STILLTRUE_STORE_URL: unknown setting STILLTRUE_STORE_URL; "
-        "the closest name is STILLTRUE_STORE_URI."
+        "the closest name is STILLTRUE_STORE_URI. It is ignored.",
     )
+    assert found.recall.max_chains == 2
     assert "flag store.url: unknown setting store.url; the closest" in refusal(flags={"store.url": "x"}).message
 
 

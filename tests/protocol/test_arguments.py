@@ -1,4 +1,4 @@
-"""Arguments as clients and models really send them: taken where the meaning is plain, else told in a sentence."""
+"""Arguments as clients and models send them: accepted if the meaning is clear, otherwise refused in a sentence."""
 
 from __future__ import annotations
 
@@ -20,42 +20,50 @@ from server.runtime import StoreRuntime
 
 @pytest.fixture(scope="module", params=ERAS)
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    """One server for all of them, in each era."""
+    """One server for all tests, in each era."""
     with wire(tmp_path_factory.mktemp("server"), era=request.param) as client:
         yield client
 
 
-def test_blanks_of_optional_arguments_count_as_absent(server: Wire) -> None:
-    """Some clients send "" or null or [] for every argument that is not set."""
+def test_blanks_in_optional_arguments_count_as_absent(server: Wire) -> None:
+    """Some clients send "", null or [] for every unset argument."""
     blanks = {"subjects": "", "klass": None, "cues": [], "importance": "", "valid_from": " ", "refines": ""}
-    note = server.done("remember", text="Blanks are nothing.", attribute="", request_id="", **blanks)["note"]
+    note = server.done("remember", text="Blanks are unset.", attribute="", request_id="", **blanks)["note"]
     assert (note["subjects"], note["klass"]) == (["user"], "note")
     assert server.done("recall", query="blanks", budget_tokens="", as_of="", session=None, subjects=[""])["chains"]
 
 
 @pytest.mark.parametrize("spelling", [["Priya", "team"], '["Priya", "team"]', "Priya, team", "[Priya, team]"])
 def test_a_list_may_be_sent_as_text(server: Wire, spelling: Any) -> None:
-    """As JSON in a text, or as words between commas, it is the same list."""
+    """JSON in a string and words between commas are the same list."""
     note = server.done("remember", text=f"A list was {spelling!r}.", subjects=spelling, cues="lunch, dinner")["note"]
     assert note["subjects"] == ["priya", "team"]
 
 
-def test_ids_are_taken_in_every_spelling(server: Wire) -> None:
-    """An id alone, in the brackets of an answer, in capitals, or in a list that is a text."""
+def test_ids_are_accepted_however_they_were_pasted(server: Wire) -> None:
+    """An id alone, in brackets, quotes or backticks, with punctuation, in capitals, or in a list that is a string."""
     first = server.done("remember", text="Spelling one.")["id"]
-    for spelling in (first, f"[{first}]", f'["{first}"]', [f" {first} "]):
-        assert not server.call("feedback", note_ids=spelling, outcome="helped").get("isError"), spelling
+    spellings = (
+        first, f"[{first}]", f'["{first}"]', f"['{first}']", f'"{first}"', f"`{first}`", f"{first},", f"[{first}].",
+        first.upper(),
+    )  # fmt: skip
+    for spelling in (*spellings, *([each] for each in spellings), [f" {first} "]):
+        assert server.done("feedback", note_ids=spelling, outcome="helped")["ids"] == [first], spelling
+    for spelling in spellings:
+        server.done("revoke", note_id=spelling, reason="a test")
+        server.done("reinstate", note_id=[spelling])
+        assert server.done("remember", text=f"Adds to {spelling}.", refines=spelling)["stored"]
 
 
 def test_numbers_and_switches_may_be_sent_as_text(server: Wire) -> None:
-    """ "0.9" is a number where one is wanted, and "true" a switch."""
+    """ "0.9" is accepted as a number, and "true" as a switch."""
     server.done("remember", text="Numbers are numbers.", importance="0.9")
     assert server.done("recall", query="numbers", budget_tokens="200", include_retired="true")["chains"]
     assert server.done("recall", query="numbers", budget_tokens=200.0, include_retired="False")["chains"]
 
 
 def test_text_that_looks_like_json_stays_text(server: Wire) -> None:
-    """A note may be a number, a list or a quotation: it is kept byte for byte."""
+    """The text of a note may be a number, a list or a quotation; it is stored byte for byte."""
     for text in ("123", "[1, 2]", '{"a": 1}', "null", "true", '"quoted"', " spaced "):
         assert server.done("remember", text=text)["note"]["text"] == text
 
@@ -68,6 +76,8 @@ def test_text_that_looks_like_json_stays_text(server: Wire) -> None:
         ("remember", {"text": 5}, "text is 5; it has to be a text."),
         ("remember", {"text": ["a", "b"]}, "text is ['a', 'b']; it has to be a text."),
         ("remember", {"text": "x", "importance": "high"}, "importance is 'high'; it has to be a number."),
+        ("remember", {"text": "x", "importance": True}, "importance is true; it has to be a number."),
+        ("recall", {"query": "x", "limit": True}, "limit is true; it has to be a whole number."),
         ("remember", {"text": "x", "subjects": [7]}, "subjects holds 7; it has to be a list of strings."),
         ("remember", {"text": "x", "subjects": {"a": 1}}, "subjects holds {'a': 1}; it has to be a list of strings."),
         ("remember", {"text": "x", "colour": "red"}, "remember has no argument colour."),
@@ -79,10 +89,10 @@ def test_text_that_looks_like_json_stays_text(server: Wire) -> None:
         ("revoke", {"note_id": ["a", "b"], "reason": "x"}, "note_id is ['a', 'b']; it has to be a text."),
     ],
 )
-def test_a_wrong_argument_is_told_in_a_sentence(
+def test_a_wrong_argument_is_explained_in_a_sentence(
     server: Wire, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
-    """What was sent, what is expected, and nothing of the machinery behind it."""
+    """It says what was sent and what is expected, without words of the validation library."""
     refused = server.refused(tool, **arguments)
     assert said in refused
     assert "validation error" not in refused
@@ -113,29 +123,29 @@ BAD = [
 
 
 def test_bad_input_is_refused_and_writes_nothing(server: Wire) -> None:
-    """Each says what was wrong and what to do, and the store holds what it held."""
-    server.done("remember", text="The store is there.")
+    """The refusal says what was wrong and what to do, and the store is unchanged."""
+    server.done("remember", text="The store exists.")
     before = texts_in(server.home / "store")
     for tool, arguments, said in BAD:
         assert said in server.refused(tool, **arguments), arguments
     assert texts_in(server.home / "store") == before
 
 
-def test_a_tool_that_is_not_there_is_told_with_those_that_are(server: Wire) -> None:
-    """A name that was misspelt is answered with the names."""
+def test_an_unknown_tool_is_answered_with_the_known_ones(server: Wire) -> None:
+    """A misspelt name is answered with the right ones."""
     said = server.refused("remembr", text="x")
     assert said.startswith("There is no tool 'remembr'. There are: remember, supersede,")
 
 
 class Broken(dict[str, Any]):
-    """Arguments that no client can send, at which the reading of arguments fails."""
+    """Arguments that no client can send, which make the argument reader fail."""
 
     def items(self) -> Any:
         raise RuntimeError("/a/path/of/ours")
 
 
-def test_a_fault_of_ours_is_a_sentence_and_no_more(caplog: pytest.LogCaptureFixture) -> None:
-    """The model reads whose fault it is and what to do; what went wrong in which place is in the log alone."""
+def test_an_internal_error_is_one_sentence(caplog: pytest.LogCaptureFixture) -> None:
+    """The model reads whose fault it is and what to do; the details are only in the log."""
     (first, *_) = memory_tools(Dispatcher(StoreRuntime(load({}, environ={}), ephemeral=True)))
     with pytest.raises(ToolError) as failed:
         anyio.run(first.run, Broken(), Context())
@@ -145,14 +155,14 @@ def test_a_fault_of_ours_is_a_sentence_and_no_more(caplog: pytest.LogCaptureFixt
 
 
 def test_an_id_that_was_cut_short_is_never_guessed(server: Wire) -> None:
-    """The beginning of an id is refused with the id that begins so, and nothing happens to the note."""
+    """A prefix is refused with the id that it belongs to, and the note is unchanged."""
     whole = server.done("remember", text="Cut short.")["id"]
     assert f"[{whole}]" in server.refused("revoke", note_id=whole[:15], reason="x")
     assert not server.call("revoke", note_id=whole, reason="x").get("isError")
 
 
-def test_quotes_and_fragments_of_sql_are_words(server: Wire) -> None:
-    """Whatever stands in a text, a subject or a query is data."""
+def test_quotes_and_fragments_of_sql_are_data(server: Wire) -> None:
+    """Text, subjects, queries and ids are never interpreted."""
     odd = "x'; DROP TABLE log; -- \" % _ \\ `"
     stored = server.done("remember", text=odd, subjects=[odd], attribute=odd, source=odd, request_id=odd, cues=[odd])
     found = server.done("recall", query=odd, subjects=[odd], session=odd)
@@ -176,8 +186,8 @@ GUESSED = [
 
 
 @pytest.mark.parametrize(("tool", "arguments"), GUESSED)
-def test_a_name_that_models_guess_is_taken(server: Wire, tool: str, arguments: dict[str, Any]) -> None:
-    """What is called otherwise elsewhere is what it is here, and lands where it belongs."""
+def test_a_name_that_models_guess_is_accepted(server: Wire, tool: str, arguments: dict[str, Any]) -> None:
+    """An alias has the effect of the argument that it stands for."""
     done = server.done(tool, **arguments)
     if tool == "remember":
         assert done["note"]["text"].startswith("Guessed")
@@ -188,8 +198,8 @@ def test_a_name_that_models_guess_is_taken(server: Wire, tool: str, arguments: d
         assert ("valid_until" in done["note"]) == ("validFrom" in arguments)
 
 
-def test_an_id_may_be_called_anything(server: Wire) -> None:
-    """`id`, `ids`, `note` and `noteId` are the note that is meant, or the several, where several are wanted."""
+def test_every_alias_of_an_id_is_accepted(server: Wire) -> None:
+    """`id`, `ids`, `note` and `noteId` work for one note, and for the tools that take several."""
     first = server.done("remember", text="Called anything.")["id"]
     for name in ("id", "ids", "note", "noteId", "memory_id"):
         server.done("feedback", **{name: first}, rating="helped")
@@ -198,8 +208,8 @@ def test_an_id_may_be_called_anything(server: Wire) -> None:
     assert server.done("supersede", id=first, content="Called something.", kind="fact")["note"]["klass"] == "fact"
 
 
-def test_a_small_limit_counts_memories_and_a_large_one_tokens(server: Wire) -> None:
-    """`limit: 2` is two memories, and says how many more there are; `limit: 60` is a budget; no rule is left out."""
+def test_a_limit_counts_memories(server: Wire) -> None:
+    """`limit: 2` is two memories and says how many more there are, 50 is fifty; no requirement is left out."""
     for number in range(4):
         server.done("remember", text=f"Shelf {number} holds bolts.", subjects=["shelves"])
     server.done("remember", text="Never empty a shelf of bolts.", klass="hard_preference", subjects=["shelves"])
@@ -208,7 +218,9 @@ def test_a_small_limit_counts_memories_and_a_large_one_tokens(server: Wire) -> N
         few = server.done("recall", **query, **{name: 2})
         assert (len(few["chains"]), few["further"], len(few["requirements"])) == (2, 2, 1)
     assert "2 weaker matches not shown" in text_of(server.call("recall", **query, limit=2))
-    tight = server.done("recall", **query, limit=60)
+    for many in (50, 1000):
+        assert len(server.done("recall", **query, limit=many)["chains"]) == 4
+    tight = server.done("recall", **query, budget_tokens=60)
     assert tight["tokens"] <= 60
     assert tight["omitted"]
     assert "limit is 0; at least 1 is expected." in server.refused("recall", **query, limit=0)
@@ -233,12 +245,12 @@ def test_a_small_limit_counts_memories_and_a_large_one_tokens(server: Wire) -> N
 def test_a_name_that_could_mean_two_things_is_refused(
     server: Wire, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
-    """Two names of one argument have to agree, and what is missing twice is not guessed."""
+    """Two names of one argument have to agree, and a name that fits two missing arguments is not guessed."""
     assert said in server.refused(tool, **arguments)
 
 
-def test_no_alias_is_the_name_of_another_argument_of_its_tool() -> None:
-    """Each alias is spelt as the table looks it up, and none of them hides behind a name of ours."""
+def test_every_alias_can_be_looked_up() -> None:
+    """Each is in the canonical spelling, and none is also a name for a number of results."""
     every = [alias for aliases in ALIASES.values() for alias in aliases]
     assert [alias for alias in [*every, *COUNTS] if alias != alias.lower() or "-" in alias or " " in alias] == []
     assert not COUNTS.intersection(every)

@@ -1,4 +1,4 @@
-"""The server over Streamable HTTP, as a process: who may call, both eras, what it survives, and how it ends."""
+"""The server over Streamable HTTP, as a process: access, both protocol versions, abuse, and shutdown."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ sys.meta_path.insert(0, Spy())
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One server without tokens for the tests that do it no harm."""
+    """One server without tokens, for the tests that leave it intact."""
     with served(tmp_path_factory.mktemp("http")) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
-    """One server that asks for tokens, and a token."""
+    """One server that requires tokens, and a token."""
     home = tmp_path_factory.mktemp("guarded")
     token = token_of(home, "acme")
     with served(home) as server:
@@ -49,7 +49,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_every_tool_is_listed_and_called_in_both_eras(server: Served, era: Era) -> None:
-    """By raw HTTP and by the SDK's client: what one stores the other recalls."""
+    """With raw HTTP and with the SDK's client; what one stores the other recalls."""
     raw = server.caller(era=era)
     assert [tool["name"] for tool in raw.reply("tools/list")["result"]["tools"]] == TOOLS
     note = raw.done("remember", text=f"Tom keeps a {era} parrot.", subjects=["tom"])["id"]
@@ -58,8 +58,8 @@ def test_every_tool_is_listed_and_called_in_both_eras(server: Served, era: Era) 
         assert note in str(client.done("recall", query="what does Tom keep?", subjects=["tom"]))
 
 
-def test_without_tokens_the_store_is_that_of_stdio(tmp_path: Path) -> None:
-    """What is said over HTTP on this machine, a client on stdio of the same user finds, and the other way round."""
+def test_without_tokens_http_and_stdio_share_a_store(tmp_path: Path) -> None:
+    """A client on stdio of the same user finds what was stored over HTTP, and the other way round."""
     with served(tmp_path) as server:
         caller = server.caller()
         note = caller.done("remember", text="Priya prefers tea.")["id"]
@@ -71,7 +71,7 @@ def test_without_tokens_the_store_is_that_of_stdio(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bearer", [{}, {"Authorization": "Bearer st_wrong"}, {"Authorization": "Basic c3Q6eA=="}])
 def test_no_token_or_a_wrong_one_is_401(guarded: tuple[Served, str], bearer: dict[str, str]) -> None:
-    """The answer says so by the standard's header and leads to no authorization server, as there is none."""
+    """The response has the standard header and points to no authorization server, because there is none."""
     server, _ = guarded
     answer = httpx2.post(server.url + "/mcp", json={}, headers=ACCEPT | bearer)
     assert answer.status_code == 401
@@ -91,17 +91,17 @@ def test_no_token_or_a_wrong_one_is_401(guarded: tuple[Served, str], bearer: dic
         ("Origin", "null", 403),
     ],
 )
-def test_a_strange_host_or_origin_is_refused(
+def test_an_unknown_host_or_origin_is_refused(
     guarded: tuple[Served, str], server: Served, era: Era, name: str, value: str, status: int
 ) -> None:
-    """With a good token and without any asked for: a page that rebinds a name of its own reaches nothing."""
+    """With a valid token, and without tokens: a page that rebinds its own name to this machine reaches nothing."""
     for caller in (guarded[0].caller(guarded[1], era), server.caller(era=era)):
         assert caller.post("tools/list", {}, **{name: value}).status_code == status
         assert caller.post("tools/list", {}, Origin="http://localhost:6274").status_code == 200
 
 
 def test_hosts_and_origins_can_be_allowed() -> None:
-    """A name that is configured is allowed with and without a port, beside those of this machine; nothing else is."""
+    """A configured name is allowed with and without a port, besides the names of this machine; nothing else is."""
     flags = {
         "http.allowed_hosts": "mem.example.com, other.example:8443",
         "http.allowed_origins": "https://app.example",
@@ -115,7 +115,7 @@ def test_hosts_and_origins_can_be_allowed() -> None:
 @pytest.mark.parametrize("length", [1 << 20, 10_000_000])
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_large_body_is_413(server: Served, chunked: bool, length: int) -> None:
-    """Whether it says its length or not, a little too long or by far, and the server goes on."""
+    """With and without a declared length, slightly and far too long; the server goes on."""
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * length + b'"}'
     content = (body[at : at + 65536] for at in range(0, len(body), 65536)) if chunked else body
     headers = ACCEPT | {"Content-Type": "application/json"}
@@ -124,8 +124,8 @@ def test_a_large_body_is_413(server: Served, chunked: bool, length: int) -> None
 
 
 @pytest.mark.parametrize("body", [b"", b"garbage", b"[1, 2]", b"{}", b"\xff\xfe", b"[" * 100_000])
-def test_garbage_is_a_refusal_and_no_fault(server: Served, body: bytes) -> None:
-    """What is no JSON-RPC is answered by a status of the 400s, without a traceback on either side."""
+def test_garbage_is_a_client_error(server: Served, body: bytes) -> None:
+    """What is not JSON-RPC gets a 4xx status, without a traceback on either side."""
     answer = httpx2.post(server.url + "/mcp", content=body, headers=ACCEPT | {"Content-Type": "application/json"})
     assert 400 <= answer.status_code < 500, answer.text
     assert "Traceback" not in answer.text + server.stderr
@@ -133,7 +133,7 @@ def test_garbage_is_a_refusal_and_no_fault(server: Served, body: bytes) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_50_calls_at_once_are_all_stored(server: Served, era: Era) -> None:
-    """From eight connections: no call of a burst is lost, refused, or stored twice."""
+    """No call of a burst over eight connections is lost, refused, or stored twice."""
     callers = [server.caller(era=era) for _ in range(8)]
 
     def burst(lane: int) -> list[str]:
@@ -149,8 +149,8 @@ def test_50_calls_at_once_are_all_stored(server: Served, era: Era) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_sessions_are_those_of_the_handshake_or_of_the_call(server: Served, era: Era) -> None:
-    """Two handshakes count apart, a named session counts across both, a bare modern call for the process."""
+def test_a_session_belongs_to_a_handshake_or_has_a_name(server: Served, era: Era) -> None:
+    """Two handshakes count separately, a named session counts across both, other modern calls for the process."""
     one, other = server.caller(era=era), server.caller(era=era)
     note = one.done("remember", text=f"The {era} depot opens at seven.", subjects=[f"depot-{era}"])["id"]
     asked = {"query": f"when does the {era} depot open?", "subjects": [f"depot-{era}"]}
@@ -160,16 +160,16 @@ def test_sessions_are_those_of_the_handshake_or_of_the_call(server: Served, era:
         assert chain["lead"][0]["id"] == note
         return chain.get("retrieved_session", 0), chain.get("retrieved_total", 0)
 
-    apart = era == "handshake"
+    separate = era == "handshake"
     assert counts(one) == (0, 0)
     first = counts(other)
-    assert first[0] == (0 if apart else first[1])
+    assert first[0] == (0 if separate else first[1])
     assert counts(one, session=f"trip-{era}")[0] == 0
     assert counts(other, session=f"trip-{era}")[0] == counts(one, session=f"trip-{era}")[0]
 
 
-def test_a_client_that_vanishes_harms_nobody(server: Served) -> None:
-    """Sockets that are torn off in mid-request, in mid-answer and with an open stream leave the server answering."""
+def test_a_client_that_disconnects_does_not_affect_others(server: Served) -> None:
+    """Whether it does so in mid-request, before the answer, or with an open stream."""
     caller = server.caller()
     whole = caller.wired("tools/call", {"name": "recall", "arguments": {"query": "tea"}})
     stream = (
@@ -186,8 +186,8 @@ def test_a_client_that_vanishes_harms_nobody(server: Served) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process without asking it")
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("era", ERAS)
-def test_a_signal_lets_calls_end_and_closes_streams(tmp_path: Path, era: Era, sign: signal.Signals) -> None:
-    """A write that waits for a lock when the signal comes is answered, and so it is stored; then the process ends."""
+def test_a_signal_lets_calls_finish_and_closes_streams(tmp_path: Path, era: Era, sign: signal.Signals) -> None:
+    """A write that waits for a lock when the signal arrives is stored and answered; then the process ends."""
     with served(tmp_path) as server, ThreadPoolExecutor(2) as threads:
         caller = server.caller(era=era)
         caller.done("remember", text="Nils has a sister.")
@@ -208,7 +208,7 @@ def test_a_signal_lets_calls_end_and_closes_streams(tmp_path: Path, era: Era, si
 
 
 def _listen(server: Served, era: Era, listening: threading.Event) -> None:
-    """Hold a stream open until the server ends it."""
+    """Keep a stream open until the server ends it."""
     caller = server.caller(era=era)
     body, headers = caller.message("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     method, content = ("GET", None) if era == "handshake" else ("POST", body)
@@ -228,8 +228,8 @@ def _refuses(server: Served) -> bool:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process without asking it")
 @pytest.mark.slow
-def test_what_cannot_end_is_left_behind(tmp_path: Path) -> None:
-    """Where a write waits for a lock that nobody gives back, the process ends all the same, and stores nothing."""
+def test_a_call_that_cannot_finish_is_abandoned(tmp_path: Path) -> None:
+    """If a write waits for a lock that is never released, the process ends anyway and stores nothing."""
     with served(tmp_path, "--set", "http.shutdown_s=0.2") as server, ThreadPoolExecutor(1) as threads:
         caller = server.caller()
         caller.done("remember", text="Nils has a sister.")
@@ -256,26 +256,28 @@ def test_what_cannot_end_is_left_behind(tmp_path: Path) -> None:
         (["--set", "http.allowed_origins=app.example"], ["origins separated by commas"]),
     ],
 )
-def test_it_refuses_to_listen_where_it_must_not(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
-    """Exit code 2 and one line that says what is wrong and what to do; nothing listens."""
+def test_it_refuses_to_listen_on_an_unsafe_or_invalid_address(
+    tmp_path: Path, arguments: list[str], words: list[str]
+) -> None:
+    """Exit code 2 and one line that says what is wrong and what to do."""
     refused = stilltrue(tmp_path, "serve", "--http", *arguments)
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1
     assert all(word in refused.stderr for word in words), refused.stderr
 
 
-def test_a_port_that_is_taken_is_told(server: Served, tmp_path: Path) -> None:
-    """The message names the host and the port, and what the system says."""
+def test_a_port_in_use_is_reported(server: Served, tmp_path: Path) -> None:
+    """The message names the host, the port, and the error of the system."""
     port = server.url.rsplit(":", 1)[1]
     refused = stilltrue(tmp_path, "serve", "--http", "--port", port)
     assert refused.returncode == 2
     assert f"http.port {port} cannot be listened on" in refused.stderr
-    assert stilltrue(tmp_path, "serve", "--port", port).returncode == 2  # of HTTP, which was not asked for
+    assert stilltrue(tmp_path, "serve", "--port", port).returncode == 2  # only for HTTP
 
 
 def test_stdio_starts_without_anything_of_http(tmp_path: Path) -> None:
-    """A start on stdio imports neither the HTTP side of ours, nor the tokens, nor what they need."""
-    names = ("server.http", "server.front", "server.tokens", "server.metrics", "filelock")
+    """On stdio neither our HTTP modules nor what they need is imported."""
+    names = ("server.http", "server.http.gateway", "server.http.tokens", "server.http.metrics", "filelock")
     (tmp_path / "spy").mkdir()
     (tmp_path / "spy" / "sitecustomize.py").write_text(SPY.replace("NAMES", repr(names)))
     with wire(tmp_path, path=[tmp_path / "spy"]) as client:

@@ -1,6 +1,6 @@
-"""By the SDK's client over Streamable HTTP: what is watched, what the user is asked, and one store between clients.
+"""The SDK's client over Streamable HTTP: subscriptions, confirmation, and one store for several clients.
 
-What can be read, called up and completed is in test_resources.py and test_prompts.py, which go over HTTP as well.
+test_resources.py and test_prompts.py run over HTTP as well.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ STATUS, SESSION = "memory://status", "memory://session"
 
 
 class Watcher:
-    """A client that watches resources, and what it has heard of them."""
+    """The notifications that a client has received about the resources that it watches."""
 
     def __init__(self) -> None:
-        self.heard: queue.Queue[str] = queue.Queue()
+        self.received: queue.Queue[str] = queue.Queue()
 
     async def __call__(self, message: Any) -> None:
         if isinstance(message, ResourceUpdatedNotification):
-            self.heard.put(str(message.params.uri))
+            self.received.put(str(message.params.uri))
 
     def next(self, count: int) -> list[str]:
-        """The next few that were told."""
-        return sorted(self.heard.get(timeout=SOON_S) for _ in range(count))
+        """The next few resources that changed."""
+        return sorted(self.received.get(timeout=SOON_S) for _ in range(count))
 
     def awake(self, client: SdkClient) -> None:
-        """Return once news arrive: a handshake's stream for them is opened some time after it was answered."""
+        """Return once notifications arrive: their stream is opened some time after the handshake was answered."""
         for number in range(100):
             client.done("remember", text=f"The stream was tried {number} times.", subjects=["stream"])
             try:
-                self.heard.get(timeout=0.2)
+                self.received.get(timeout=0.2)
             except queue.Empty:
                 continue
             return
-        raise AssertionError("nothing was heard")
+        raise AssertionError("no notification came")
 
 
 @contextmanager
 def watching(server: Served, era: Era, *uris: str, token: str | None = None) -> Iterator[tuple[SdkClient, Watcher]]:
-    """A client that watches these resources, as its era has it."""
+    """A client that watches these resources, in the way of its protocol version."""
     watcher = Watcher()
     with server.sdk(token, era, message_handler=watcher) as client:
         if era == "handshake":
@@ -67,45 +67,48 @@ def watching(server: Served, era: Era, *uris: str, token: str | None = None) -> 
 
 @pytest.mark.filterwarnings("ignore:resources/subscribe is removed")
 @pytest.mark.parametrize("era", ONE_ERA_AND_LATER_BOTH)
-def test_who_watches_is_told_of_what_others_change(tmp_path: Path, era: Era) -> None:
-    """One client writes, by raw HTTP or by the SDK's; another hears of each change, in order, and of nothing else."""
-    rules = "memory://requirements/repo%3Aapi"
-    with served(tmp_path, "--ephemeral") as server, watching(server, era, STATUS, rules) as (own, watcher):
+def test_a_watcher_is_notified_of_changes_by_others(tmp_path: Path, era: Era) -> None:
+    """It is notified of each change, in order, and of nothing else."""
+    requirements = "memory://requirements/repo%3Aapi"
+    with served(tmp_path, "--ephemeral") as server, watching(server, era, STATUS, requirements) as (own, watcher):
         other = server.caller(era=era)
         other.done("remember", text="Never force-push.", klass="hard_preference", subjects=["repo:api"])
-        assert watcher.next(2) == [rules, STATUS]
-        other.done("recall", query="push")  # changes its session alone
+        assert watcher.next(2) == [requirements, STATUS]
+        other.done("recall", query="push")  # changes only its own session
         own.done("remember", text="Priya likes tea.")
         assert watcher.next(1) == [STATUS]
-        other.done("remember", text="Priya likes tea.")  # is there already
+        other.done("remember", text="Priya likes tea.")  # exists already
         chain = own.done("remember", text="Tom has a cat.", klass="hard_preference", subjects=["repo:api"])
-        assert watcher.next(2) == [rules, STATUS]
+        assert watcher.next(2) == [requirements, STATUS]
         assert chain["stored"]
-        assert watcher.heard.empty()
+        assert watcher.received.empty()
 
 
 @pytest.mark.filterwarnings("ignore:resources/subscribe is removed")
 @pytest.mark.parametrize("era", ONE_ERA_AND_LATER_BOTH)
-def test_news_of_a_tenant_reach_nobody_else(tmp_path: Path, era: Era) -> None:
-    """Two tenants watch the same names; each hears of its own store alone, whatever the other writes."""
+def test_notifications_stay_within_a_tenant(tmp_path: Path, era: Era) -> None:
+    """Two tenants watch the same names; each is notified only of its own store."""
     mine, theirs = token_of(tmp_path, "acme"), token_of(tmp_path, "globex")
-    rules = "memory://requirements/zebulon"
+    requirements = "memory://requirements/zebulon"
     with served(tmp_path) as server:
         victim = server.caller(theirs, era)
-        rule = {"klass": "allergy", "subjects": ["zebulon"]}
-        note = victim.done("remember", text="Zebulon must not touch quartz.", **rule)["id"]
-        with watching(server, era, STATUS, SESSION, rules, f"memory://chain/{note}", token=mine) as (own, watcher):
-            victim.done("remember", text="Zebulon must not touch nickel.", **rule)
+        allergy = {"klass": "allergy", "subjects": ["zebulon"]}
+        note = victim.done("remember", text="Zebulon must not touch quartz.", **allergy)["id"]
+        with watching(server, era, STATUS, SESSION, requirements, f"memory://chain/{note}", token=mine) as (
+            own,
+            watcher,
+        ):
+            victim.done("remember", text="Zebulon must not touch nickel.", **allergy)
             victim.done("revoke", note_id=note, reason="it was a joke")
             victim.done("recall", query="what must Zebulon not touch?")
             own.done("remember", text="Tom has a cat.")
             assert watcher.next(1) == [STATUS]
-            assert watcher.heard.empty()
+            assert watcher.received.empty()
 
 
 @pytest.mark.parametrize("era", ONE_ERA_AND_LATER_BOTH)
-def test_a_stream_that_was_ended_is_told_nothing(tmp_path: Path, era: Era) -> None:
-    """Whoever stopped watching, or went without a word, does not hold up who writes then."""
+def test_a_closed_stream_does_not_block_writers(tmp_path: Path, era: Era) -> None:
+    """Whether the client unsubscribed or just disconnected."""
     with served(tmp_path, "--ephemeral") as server:
         for _ in range(3):
             caller = server.caller(era=era)
@@ -128,19 +131,19 @@ def test_a_stream_that_was_ended_is_told_nothing(tmp_path: Path, era: Era) -> No
 
 
 @pytest.mark.parametrize("era", ONE_ERA_AND_LATER_BOTH)
-def test_the_user_is_asked_over_http_where_the_client_can(tmp_path: Path, era: Era) -> None:
-    """Agreed, it is the user's own word; declined, nothing is written; where nobody can be asked, it is marked."""
+def test_the_user_is_asked_over_http_if_the_client_can(tmp_path: Path, era: Era) -> None:
+    """Accepted, the source is the user; declined, nothing is written; if the client cannot ask, it is marked."""
     with served(tmp_path, "--ephemeral", "--set", "requirements.confirm=elicit") as server:
         with server.sdk(era=era, elicitation_callback=(user := User("decline", "accept"))) as client:
             refused = client.call("remember", **NUTS)
             assert refused.is_error
             assert "did not agree. Nothing was written." in text_of_blocks(refused)
             assert "none for anyone" in text_of_blocks(client.call("constraints"))
-            rule = client.done("remember", **NUTS)
-            assert rule["note"]["source"] == "user"
-        assert ["ALLERGY: Priya is allergic to peanuts." in said for said in user.asked] == [True, True]
+            stored = client.done("remember", **NUTS)
+            assert stored["note"]["source"] == "user"
+        assert ["ALLERGY: Priya is allergic to peanuts." in question for question in user.asked] == [True, True]
         with server.sdk(era=era) as client:
-            gone = client.done("revoke", note_id=rule["id"], reason="a joke")
+            gone = client.done("revoke", note_id=stored["id"], reason="a joke")
             assert "a joke (unconfirmed)" in gone["chain"]["lead"][0]["mark"]
             again = client.done("remember", text="Tom is allergic to cats.", klass="allergy", subjects=["tom"])
             assert again["note"]["source"] == f"agent{UNCONFIRMED}"

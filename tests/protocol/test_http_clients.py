@@ -1,7 +1,7 @@
-"""docs/clients.md, over HTTP: each snippet is read out of the page and its address and headers are called.
+"""docs/clients.md, over HTTP: a server is called with the address and headers of each snippet on the page.
 
-What is not here is stood in for, and nothing else: the address by that of a server on this machine, and the token,
-however a client spells where it is kept, by a token of that server.
+Two things are replaced: the address, by that of a server on this machine, and the placeholder of the token, by a
+token of that server.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wire import ERAS, MODERN, PATIENCE_S, ROOT, Era, clean_env
 PAGE = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
 SNIPPETS = dict(re.findall(r"<!-- http client: ([\w-]+) -->\n```\w+\n(.*?)```", PAGE, re.DOTALL))
 ADDRESS = "https://mem.example.com/mcp"
-KEPT_IN = {
+PLACEHOLDERS = {
     "claude-code": "$MEMORY_TOKEN",
     "claude-code-project": "${MEMORY_TOKEN}",
     "cursor": "${env:MEMORY_TOKEN}",
@@ -55,14 +55,14 @@ def called(client: str) -> tuple[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("client", sorted(KEPT_IN))
+@pytest.mark.parametrize("client", sorted(PLACEHOLDERS))
 def test_a_client_reaches_the_server_as_its_snippet_says(guarded: tuple[Served, str], client: str, era: Era) -> None:
-    """With the headers of the snippet the tools are there; without them nothing is."""
+    """With the headers of the snippet the tools are listed; without them the call is refused."""
     server, token = guarded
     url, headers = called(client)
     assert url == ADDRESS
-    assert headers == {"Authorization": f"Bearer {KEPT_IN[client]}"}
-    bearer = {name: value.replace(KEPT_IN[client], token) for name, value in headers.items()}
+    assert headers == {"Authorization": f"Bearer {PLACEHOLDERS[client]}"}
+    bearer = {name: value.replace(PLACEHOLDERS[client], token) for name, value in headers.items()}
     http = httpx2.Client(base_url=server.url, timeout=PATIENCE_S, headers=ACCEPT)
     caller = Caller(http, era)
     assert caller.post("tools/list", {}).status_code == 401
@@ -73,7 +73,7 @@ def test_a_client_reaches_the_server_as_its_snippet_says(guarded: tuple[Served, 
 
 
 def test_the_python_client_runs(guarded: tuple[Served, str], tmp_path: Path) -> None:
-    """The program ends well and prints the requirement that it stored."""
+    """The program succeeds and prints the requirement that it stored."""
     server, token = guarded
     program = SNIPPETS["python"].replace(ADDRESS, f"{server.url}/mcp")
     done = subprocess.run(
@@ -84,9 +84,9 @@ def test_the_python_client_runs(guarded: tuple[Served, str], tmp_path: Path) -> 
     assert "! ALLERGY: Priya is severely allergic to peanuts." in done.stdout
 
 
-def test_the_page_covers_the_clients_and_the_proxy_fits() -> None:
-    """Nobody is left out, and the proxy of docs/http.md passes to the port that is listened on."""
+def test_the_pages_cover_the_clients_and_the_port() -> None:
+    """No snippet is missing, and the proxy of docs/http.md passes on to the default port."""
     page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
-    assert set(SNIPPETS) == {*KEPT_IN, "python"}
+    assert set(SNIPPETS) == {*PLACEHOLDERS, "python"}
     assert MODERN in page
     assert "proxy_pass http://127.0.0.1:8765;" in page

@@ -1,4 +1,4 @@
-"""What clients do to a server over Streamable HTTP: cancel, vanish in mid-call, and call fifty times at once."""
+"""Clients that cancel, disconnect in mid-call, or call fifty times at once, over Streamable HTTP."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
-def heard(wire: socket.socket) -> bytes:
-    """What the server still sends, until it ends the answer or the connection."""
+def received(wire: socket.socket) -> bytes:
+    """What the server still sends until it ends the response or the connection."""
     wire.settimeout(SOON_S)
-    said = b""
-    while not said.endswith(b"0\r\n\r\n") and (more := wire.recv(65536)):
-        said += more
-    return said
+    data = b""
+    while not data.endswith(b"0\r\n\r\n") and (more := wire.recv(65536)):
+        data += more
+    return data
 
 
 @pytest.mark.parametrize(
-    ("era", "way"), [("handshake", "cancelled"), ("handshake", "vanished"), ("modern", "vanished")]
+    ("era", "way"), [("handshake", "cancelled"), ("handshake", "disconnected"), ("modern", "disconnected")]
 )
-def test_a_write_that_is_cut_off_ends_whole(server: Served, era: Era, way: str) -> None:
-    """A write whose client cancels or vanishes while it waits for another writer, and repeats it, is stored once.
+def test_a_write_that_is_cut_off_is_stored_once(server: Served, era: Era, way: str) -> None:
+    """The client cancels or disconnects while the write waits for another writer, and then repeats it.
 
-    In the era of 2026-07-28 to hang up is how a client cancels.
+    In the protocol of 2026-07-28 a client cancels by disconnecting.
     """
     folder = data_of(server.home) / "local"
     caller, other = server.caller(era=era), server.caller(era=era)
@@ -43,7 +43,7 @@ def test_a_write_that_is_cut_off_ends_whole(server: Served, era: Era, way: str) 
     other.done("remember", text="Nils has a sister.")
     with ProcessLock(folder / "write.lock", 30.0).held():
         wire = caller.begin("tools/call", name="remember", arguments=first)
-        other.done("recall", query="what does Nils play?")  # meanwhile the write reaches the lock, or is late
+        other.done("recall", query="what does Nils play?")  # meanwhile the write reaches the lock, or comes later
         if way == "cancelled":
             cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
             assert caller.http.post("/mcp", json=cancel, headers=caller.session).status_code == 202
@@ -54,13 +54,13 @@ def test_a_write_that_is_cut_off_ends_whole(server: Served, era: Era, way: str) 
     assert texts_in(folder).count(first["text"]) == 1
     assert again["id"] in str(other.done("recall", query=f"a present, {era} {way}"))
     if way == "cancelled":
-        assert again["id"].encode() not in heard(wire)
+        assert again["id"].encode() not in received(wire)
     assert "Traceback" not in server.stderr
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_who_vanishes_with_calls_under_way_leaves_the_rest_alone(tmp_path: Path, era: Era) -> None:
-    """With twenty calls in flight on sockets that are torn off, what was acknowledged stays, others are answered."""
+def test_a_disconnect_with_calls_in_flight_does_not_affect_others(tmp_path: Path, era: Era) -> None:
+    """After twenty calls on closed sockets, acknowledged notes are there and other clients are answered."""
     with served(tmp_path) as server:
         caller = server.caller(era=era)
         caller.done("remember", text="Priya prefers tea.")
@@ -73,9 +73,9 @@ def test_who_vanishes_with_calls_under_way_leaves_the_rest_alone(tmp_path: Path,
 
 @pytest.mark.parametrize("era", ONE_ERA_AND_LATER_BOTH)
 def test_50_calls_at_once_of_one_client_are_all_stored(server: Served, era: Era) -> None:
-    """All are sent before an answer is read: none is lost, refused, or stored twice."""
+    """All are sent before an answer is read; none is lost, refused, or stored twice."""
     texts = [f"Locker {number} of {era} is Nils's." for number in range(50)]
     caller = server.caller(era=era)
     wires = [caller.begin("tools/call", name="remember", arguments={"text": text}) for text in texts]
-    assert all(b'"stored":true' in heard(wire) for wire in wires)
+    assert all(b'"stored":true' in received(wire) for wire in wires)
     assert sorted(text for text in texts_in(data_of(server.home) / "local") if text in texts) == sorted(texts)

@@ -1,4 +1,4 @@
-"""The server over stdio, as a process: what it writes, what it survives, and how it ends."""
+"""The server over stdio, as a process: its output, abuse, and its end."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeEmbedder
+from mcp.types import INVALID_REQUEST, PARSE_ERROR
 from sdk_client import sdk_client
 from seeded_store import texts_in
 from wire import ERAS, SOON_S, Era, Wire, text_of, until, wire
@@ -19,7 +20,7 @@ from store.open import open_store
 TOOLS = ["remember", "supersede", "revoke", "reinstate", "recall", "constraints", "feedback"]
 HEAVY = ("lancedb", "pyarrow", "onnxruntime", "tokenizers")
 
-SIGNALS = () if sys.platform == "win32" else ("SIGTERM", "SIGINT")  # Windows ends a process without asking it
+SIGNALS = () if sys.platform == "win32" else ("SIGTERM", "SIGINT")  # Windows kills a process without a signal
 
 NOISY = """
 import os, sys
@@ -36,26 +37,26 @@ LAUNCHER = "import subprocess, sys; subprocess.run([sys.executable, '-m', 'still
 
 @pytest.fixture(scope="module", params=ERAS)
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    """One server for the tests that do it no harm, in each era."""
+    """One server for the tests that leave it intact, in each era."""
     with wire(tmp_path_factory.mktemp("server"), era=request.param) as client:
         yield client
 
 
-def test_noise_of_libraries_is_not_on_the_wire(tmp_path: Path) -> None:
-    """Where each import prints, from Python and from native code, every line on stdout is JSON-RPC all the same."""
+def test_output_of_libraries_does_not_reach_stdout(tmp_path: Path) -> None:
+    """Every import prints, from Python and from native code, and every line on stdout is still JSON-RPC."""
     (tmp_path / "noisy").mkdir()
     (tmp_path / "noisy" / "sitecustomize.py").write_text(NOISY)
     with wire(tmp_path, path=[tmp_path / "noisy"]) as client:
         client.done("remember", text="Priya prefers tea.")
         client.close_stdin()
         assert client.ended() == 0
-        for said in ("before the front door", "from Python server.cli", "from Python lancedb", "from native code"):
-            assert f"noise {said}" in client.stderr
+        for noise in ("before the front door", "from Python server.cli", "from Python lancedb", "from native code"):
+            assert f"noise {noise}" in client.stderr
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_handshake_waits_for_nothing_heavy(tmp_path: Path, era: Era) -> None:
-    """With libraries whose import never ends, the tools are listed; a call waits; a signal ends the server."""
+    """With libraries whose import never ends, the tools are listed, a call waits, and a signal ends the server."""
     for name in HEAVY:
         (tmp_path / "stuck" / name).mkdir(parents=True)
         (tmp_path / "stuck" / name / "__init__.py").write_text("import threading\nthreading.Event().wait()\n")
@@ -66,15 +67,18 @@ def test_the_handshake_waits_for_nothing_heavy(tmp_path: Path, era: Era) -> None
         assert client.ended() == 128 + signal.SIGTERM
 
 
-def test_garbage_is_passed_over(server: Wire) -> None:
-    """Lines that are no JSON-RPC are ignored, 10 MB of them as well, and the next request is answered."""
-    for line in (b"", b"garbage", b"\xff\xfe\x00", b"{", b"[1, 2]", b'{"jsonrpc": "2.0"}', b"[" * 10_000_000):
+def test_garbage_is_answered_with_an_error(server: Wire) -> None:
+    """A line that is not JSON-RPC gets an error without an id, 10 MB of brackets too, and the connection goes on."""
+    server.raw(b"")
+    for line in (b"garbage", b"\xff\xfe\x00", b"{", b"[1, 2]", b'{"jsonrpc": "2.0"}', b"[" * 10_000_000):
         server.raw(line)
+        reply = server.read()
+        assert (reply["id"], reply["error"]["code"] in (PARSE_ERROR, INVALID_REQUEST)) == (None, True)
     assert len(server.ask("tools/list")["tools"]) == len(TOOLS)
 
 
 def test_a_line_of_10_megabytes_is_read(server: Wire) -> None:
-    """A text of 10 MB is refused in a sentence that says how long it is and how long it may be."""
+    """A text of 10 MB is refused with its length and the limit."""
     said = server.refused("remember", text="x" * 10_000_000)
     assert said.startswith("text has 10000000 bytes; the limit is 32768.")
 
@@ -87,8 +91,8 @@ def test_50_calls_at_once_are_all_stored(server: Wire) -> None:
     assert sum(text.startswith("Locker ") for text in texts_in(server.home / "store")) == 50
 
 
-def test_a_cancelled_write_ends_whole(server: Wire) -> None:
-    """A write that is cancelled while it waits for another writer gets no reply and is stored once, cues and all."""
+def test_a_cancelled_write_is_stored_once(server: Wire) -> None:
+    """A write that is cancelled while it waits for another writer gets no reply, and is stored with its cues."""
     first = {"text": "Nils plays the cello.", "cues": ["choosing a present"], "request_id": "cello"}
     server.done("remember", text="Nils has a sister.")
     lock = ProcessLock(server.home / "store" / "write.lock", 30.0)
@@ -104,9 +108,25 @@ def test_a_cancelled_write_ends_whole(server: Wire) -> None:
     assert not server.answered(cancelled)
 
 
+def test_a_cancelled_write_is_found_by_the_same_call(server: Wire) -> None:
+    """Without a request id too: repeating the call answers with the note that the cancelled one stored."""
+    first = {"text": "Nils collects stamps.", "subjects": ["nils"], "klass": "fact", "valid_until": "2096-01-01"}
+    server.done("remember", text="Nils has a brother.")
+    with ProcessLock(server.home / "store" / "write.lock", 30.0).held():
+        cancelled = server.start_call("remember", **first)
+        server.done("recall", query="what does Nils collect?")  # by now the write has reached the lock
+        server.notify("notifications/cancelled", requestId=cancelled)
+        server.ask("tools/list")
+    again = server.done("remember", **first)
+    assert not again["stored"]
+    assert again["notices"][0].startswith("already stored:")
+    assert texts_in(server.home / "store").count(first["text"]) == 1
+    assert not server.answered(cancelled)
+
+
 @pytest.mark.parametrize("way", ["eof", *SIGNALS])
 def test_it_ends_soon_and_keeps_what_it_acknowledged(tmp_path: Path, way: str) -> None:
-    """The end of stdin and each signal end it, while the model still loads, without a word of trouble."""
+    """The end of stdin and each signal end it while the model is still loading, without an error message."""
     with wire(tmp_path) as client:
         client.done("constraints")
         client.start_call("remember", text="Unacknowledged, so it may be there or not.")
@@ -119,14 +139,14 @@ def test_it_ends_soon_and_keeps_what_it_acknowledged(tmp_path: Path, way: str) -
 
 
 def test_it_ends_soon_before_the_handshake(tmp_path: Path) -> None:
-    """A client that is gone before it said anything leaves no server behind."""
+    """A client that is gone before its first message leaves no server behind."""
     with wire(tmp_path, era="modern") as client:
         client.close_stdin()
         assert client.ended() == 0
 
 
-def test_it_ends_when_its_client_vanishes(tmp_path: Path) -> None:
-    """With calls in flight and both pipes closed at once, it ends, and what was acknowledged is in the store."""
+def test_it_ends_when_its_client_disconnects(tmp_path: Path) -> None:
+    """With calls in flight and both pipes closed at once, it ends and keeps what it acknowledged."""
     with wire(tmp_path) as client:
         client.done("remember", text="Priya prefers tea.")
         for number in range(20):
@@ -137,16 +157,16 @@ def test_it_ends_when_its_client_vanishes(tmp_path: Path) -> None:
     assert texts_in(tmp_path / "store") == ["Priya prefers tea."]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell a process that its parent is gone")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not report that the parent is gone")
 def test_it_ends_when_its_parent_dies(tmp_path: Path) -> None:
-    """Where the client is killed and something else holds the pipe open, the server does not live on."""
+    """The client is killed while another process keeps the pipe open; the server ends."""
     with wire(tmp_path, command=(sys.executable, "-c", LAUNCHER)) as client:
         client.process.kill()
-        assert client.ended() == -signal.SIGKILL  # of the launcher; the end of stdout is that of the server
+        assert client.ended() == -signal.SIGKILL  # of the launcher; stdout ends with the server
 
 
 def test_acknowledged_notes_survive_a_kill(tmp_path: Path) -> None:
-    """What was answered is there after kill -9, for the SDK's client in the other era too."""
+    """After kill -9 they are there, for the SDK's client in the other era too."""
     with wire(tmp_path) as client:
         ids = [client.done("remember", text=f"Locker {number} is Tom's.")["id"] for number in range(5)]
         client.process.kill()
@@ -165,12 +185,12 @@ def test_two_clients_on_one_store_see_each_others_notes(tmp_path: Path) -> None:
         assert "it was a joke" in str(other.done("recall", query="what does Priya drink?"))
 
 
-def test_a_store_that_cannot_be_opened_is_told_and_the_server_stays(tmp_path: Path) -> None:
-    """The path and the way out reach stderr at start and the model at its first call; mended, the next call works."""
+def test_a_store_that_cannot_be_opened_is_reported_and_the_server_stays(tmp_path: Path) -> None:
+    """The path and the remedy are on stderr at start, and in the first answer; once repaired, the next call works."""
     place = tmp_path / "store"
     place.write_text("a file in the way")
     with wire(tmp_path) as client:
-        until(lambda: client.stderr.count(str(place)) >= 2)  # where it lies, then what is wrong with it
+        until(lambda: client.stderr.count(str(place)) >= 2)  # its location, then the problem
         said = client.refused("remember", text="Priya prefers tea.")
         assert str(place) in said
         assert "Configure a store location that is a folder" in said
@@ -179,8 +199,8 @@ def test_a_store_that_cannot_be_opened_is_told_and_the_server_stays(tmp_path: Pa
         assert client.done("remember", text="Priya prefers tea.")["stored"]
 
 
-def test_a_store_of_another_model_is_told_and_still_answers(tmp_path: Path) -> None:
-    """Vectors of two models are never mixed: that words alone find is said on stderr at start, and in each answer."""
+def test_a_store_of_another_model_is_reported_and_still_answers(tmp_path: Path) -> None:
+    """Vectors of two models are never mixed: stderr and each answer say that only words are searched."""
     store = open_store(str(tmp_path / "store"))
     store.adopt(FakeEmbedder.fingerprint)
     store.close()
@@ -194,7 +214,7 @@ def test_a_store_of_another_model_is_told_and_still_answers(tmp_path: Path) -> N
 
 
 def test_structured_content_can_be_turned_off(tmp_path: Path) -> None:
-    """With `server.structured = false` an answer is its text alone."""
+    """With `server.structured = false` an answer is only its text."""
     with wire(tmp_path, "--set", "server.structured=false") as client:
         result = client.call("remember", text="Priya prefers tea.")
         assert "structuredContent" not in result

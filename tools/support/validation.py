@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from typing import Literal
 
 from stilltrue.classes import Classes
 from stilltrue.errors import Refused
 from stilltrue.note import USER, Note, canonical_subject
 from stilltrue.retrieval.temporal import given as given_time
-from stilltrue.text.formatting import Formatter, inline
+from stilltrue.text.formatting import Formatter
 from tools.support.context import Limits
 
 AGENT = "agent"
@@ -68,15 +70,27 @@ def subjects(raw: Sequence[str] | None, limits: Limits) -> tuple[str, ...]:
 
 
 def klass(raw: str | None, classes: Classes, default: str) -> str:
-    """The name of a known class; `default` if none is given."""
-    name = (raw or "").strip().casefold() or default
-    if name not in classes:
-        raise Refused(
-            "unknown_class",
-            f"no class is called {_excerpt(raw)}.",
-            f"Use one of: {', '.join(classes)}. New classes are added in the configuration, under [classes.NAME].",
-        )
-    return name
+    """The name of a known class; `default` if none is given. Spelling and plural do not matter."""
+    said = (raw or "").strip().casefold()
+    if not said or said in classes:
+        return said or default
+    known = {_spelling(name): name for name in classes}
+    name = _spelling(said)
+    for guess in (name, name.removesuffix("s"), f"{name.removesuffix('ies')}y"):
+        if guess in known:
+            return known[guess]
+    near = get_close_matches(name, known, 1, 0.6)
+    raise Refused(
+        "unknown_class",
+        f"no class is called {_excerpt(raw)}.",
+        f"Use one of: {', '.join(classes)}. {f'The closest is {known[near[0]]}. ' if near else ''}"
+        "New classes are added in the configuration, under [classes.NAME].",
+    )
+
+
+def _spelling(name: str) -> str:
+    """A class name without regard to case, spaces, hyphens and underscores."""
+    return "_".join(re.split(r"[\s_-]+", name.casefold()))
 
 
 def importance(raw: float | None) -> float:
@@ -108,8 +122,8 @@ def request_id(raw: str | None, limits: Limits) -> str | None:
 
 def source(raw: str | None, limits: Limits) -> str:
     """Who or what said it, on one line; `user` in its one spelling, `agent` if nothing is given."""
-    named = inline(phrase("source", raw, limits.source) or AGENT)
-    return USER if named.casefold() == USER else named
+    named = " ".join((phrase("source", raw, limits.source) or AGENT).split())
+    return USER if named.casefold().strip("\"'`.").removeprefix("the ") == USER else named
 
 
 def session(raw: str | None, limits: Limits) -> str:
