@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
 
 from server.cli import reembed_command, store_commands
 from server.config.load import Config, load
@@ -16,10 +17,12 @@ from stilltrue import __version__
 from stilltrue.errors import BadConfig, StilltrueError, StoreTrouble
 
 _BAD_CONFIG = 2
-_WITHOUT_STORE = {
-    "token": "Tokens are in the folder http.path, beside the stores of the tenants.",
-    "demo": "It makes a store of its own; --keep DIR keeps it.",
-}
+_WITHOUT_STORE = MappingProxyType(
+    {
+        "token": "Tokens are in the folder http.path, beside the stores of the tenants.",
+        "demo": "It makes a store of its own; --keep DIR keeps it.",
+    }
+)
 
 
 def main(

@@ -10,19 +10,23 @@ import asyncio
 import re
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal, cast
 
 import h11
-from h11._connection import DEFAULT_MAX_INCOMPLETE_EVENT_SIZE
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _HOST = rb"(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?"
-_VALID = {
-    b"host": (re.compile(_HOST, re.IGNORECASE), 400),
-    b"origin": (re.compile(rb"null|[a-z][a-z0-9+.-]*://" + _HOST, re.IGNORECASE), 403),
-}
+_VALID = MappingProxyType(
+    {
+        b"host": (re.compile(_HOST, re.IGNORECASE), 400),
+        b"origin": (re.compile(rb"null|[a-z][a-z0-9+.-]*://" + _HOST, re.IGNORECASE), 403),
+    }
+)
+"""What a header has to look like, and the status of the refusal."""
+_MAX_HEAD_BYTES = 16 * 1024
 _TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 Part = Literal["head", "body"]
@@ -65,7 +69,7 @@ class BoundedProtocol(H11Protocol):
 
     def __init__(self, *args: Any, waiting: Waiting, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.conn = _StrictConnection(h11.SERVER, DEFAULT_MAX_INCOMPLETE_EVENT_SIZE)
+        self.conn = _StrictConnection(h11.SERVER, _MAX_HEAD_BYTES)
         self._waiting = waiting
         self._missing: Part | None = None
         self._timer: asyncio.TimerHandle | None = None

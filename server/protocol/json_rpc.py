@@ -21,12 +21,13 @@ from mcp.types import (
     JSONRPCRequest,
     JSONRPCResponse,
 )
-from pydantic import ValidationError
-from pydantic_core import from_json
+from pydantic import TypeAdapter, ValidationError
 
 BATCHING_VERSION = "2025-03-26"
 """The one protocol version that has batches."""
 
+_JSON: TypeAdapter[Any] = TypeAdapter(Any)
+"""The parser of the SDK, with its limits: what it reads, the SDK can read too."""
 _BOM = b"\xef\xbb\xbf"
 _ESCAPES = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)"
@@ -62,10 +63,11 @@ def read_line(raw: bytes, *, batches: bool = False) -> Line:
     if not text.strip():
         return Line()
     try:
-        parsed = from_json(text)
-    except ValueError as error:
+        parsed = _JSON.validate_json(text)
+    except ValidationError as error:
+        what = error.errors()[0]["ctx"]["error"]
         encoding = "" if _is_utf8(raw) else " The line is not valid UTF-8."
-        return Line(errors=(error_reply(_readable_id(raw), PARSE_ERROR, f"Parse error: {error}.{encoding}"),))
+        return Line(errors=(error_reply(_readable_id(raw), PARSE_ERROR, f"Parse error: {what}.{encoding}"),))
     if isinstance(parsed, list):
         return _batch(parsed) if batches else _refused_batch(parsed)
     return _single(parsed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from in_process import inside
+from in_process import in_process_client
 
 from stilltrue.classes import DEFAULT_CLASSES
 
@@ -18,7 +18,7 @@ STRICT: dict[str, Any] = {
 
 def test_a_model_that_fills_in_every_argument_stores_a_plain_note() -> None:
     """Fillers set nothing."""
-    with inside("modern") as client:
+    with in_process_client("modern") as client:
         filled = client.done("remember", text="Priya prefers tea.", **STRICT)["note"]
         plain = client.done("remember", text="Priya prefers coffee.")["note"]
         differing = {name for name in filled.keys() | plain.keys() if filled.get(name) != plain.get(name)}
@@ -29,7 +29,7 @@ def test_a_model_that_fills_in_every_argument_stores_a_plain_note() -> None:
 
 def test_a_constant_request_id_is_neither_a_reuse_nor_a_repeat() -> None:
     """Different calls with the request id "1" are all stored, even with the same words; a repeated call is not."""
-    with inside("modern") as client:
+    with in_process_client("modern") as client:
         first = client.done("remember", text="Allergic to nuts.", subjects=["priya"], klass="allergy", request_id="1")
         other = client.done("remember", text="Never book the red room.", klass="hard_preference", request_id="1")
         same = client.done("remember", text="Allergic to nuts.", subjects=["tom"], klass="allergy", request_id="1")
@@ -41,7 +41,7 @@ def test_a_constant_request_id_is_neither_a_reuse_nor_a_repeat() -> None:
 
 def test_a_long_request_id_is_still_a_key() -> None:
     """From 8 characters on, reuse with another text is refused."""
-    with inside("modern") as client:
+    with in_process_client("modern") as client:
         client.done("remember", text="Priya prefers tea.", request_id="request-1")
         assert client.call("remember", text="Priya prefers coffee.", request_id="request-1").is_error
 
@@ -49,7 +49,7 @@ def test_a_long_request_id_is_still_a_key() -> None:
 @pytest.mark.parametrize("word", ["now", "today"])
 def test_an_end_of_validity_is_never_guessed(word: str) -> None:
     """Taken for unset the note would hold for ever, taken literally it would be over: the model has to say when."""
-    with inside("modern") as client:
+    with in_process_client("modern") as client:
         refused = client.call("remember", text="The offer is valid until today.", valid_until=word)
         assert refused.is_error
         assert "valid_until is" in str(refused.content)
@@ -63,14 +63,14 @@ def test_an_end_of_validity_is_never_guessed(word: str) -> None:
 )  # fmt: skip
 def test_a_class_is_understood_in_any_spelling(said: str, klass: str) -> None:
     """Case, spaces, hyphens and a plural do not matter."""
-    with inside("modern") as client:
+    with in_process_client("modern") as client:
         assert client.done("remember", text="No nuts.", klass=said)["note"]["klass"] == klass
 
 
 @pytest.mark.parametrize(("said", "nearest"), [("allergic", "allergy"), ("prefer", "preference"), ("zzz", None)])
 def test_an_unknown_class_is_answered_with_the_nearest(said: str, nearest: str | None) -> None:
     """And with all of them."""
-    with inside("modern") as client:
+    with in_process_client("modern") as client:
         refused = client.call("remember", text="No nuts.", klass=said)
         assert refused.is_error
         assert (f"The nearest is {nearest}." in str(refused.content)) is (nearest is not None)
@@ -80,7 +80,7 @@ def test_an_unknown_class_is_answered_with_the_nearest(said: str, nearest: str |
 @pytest.mark.parametrize("said", ["user", "User", "the user", "The User.", "'user'"])
 def test_the_user_is_the_user_in_any_spelling(said: str) -> None:
     """A requirement that the user stated is not marked as somebody else's."""
-    with inside("modern") as client:
+    with in_process_client("modern") as client:
         assert client.done("remember", text="No nuts.", klass="allergy", source=said)["note"]["source"] == "user"
         assert (
             client.done("remember", text="No eggs.", source="the user manual")["note"]["source"] == "the user manual"
@@ -90,7 +90,7 @@ def test_the_user_is_the_user_in_any_spelling(said: str) -> None:
 @pytest.mark.parametrize("sent", ["['priya']", ['["priya"]'], ["uma,priya"], "uma and priya"])
 def test_a_requirement_is_found_however_its_subjects_were_sent(sent: Any) -> None:
     """What was stored for a list inside a string binds the people in it."""
-    with inside("modern") as client:
+    with in_process_client("modern") as client:
         client.done("remember", text="No nuts.", klass="allergy", subjects=sent)
         assert len(client.done("constraints", subjects=["priya"])["requirements"]) == 1
         assert len(client.done("constraints", subjects=sent)["requirements"]) == 1

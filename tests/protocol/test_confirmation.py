@@ -109,7 +109,7 @@ def test_if_the_client_cannot_ask_a_requirement_is_stored_as_unconfirmed(era: Er
         stored = client.done("remember", **NUTS, source="user")
         assert stored["note"]["source"].endswith(UNCONFIRMED)
         assert stored["notices"][-1].startswith("UNCONFIRMED")
-        assert "NOT said by the user but by agent for the user (unconfirmed)" in requirements(client)
+        assert "NOT said by the user but by \u201cagent for the user (unconfirmed)\u201d" in requirements(client)
         gone = client.done("revoke", note_id=stored["id"], reason="a joke")
         assert "a joke (unconfirmed)" in gone["chain"]["lead"][0]["mark"]
 

@@ -83,7 +83,7 @@ def arguments(two: Two, schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {**sent, name: [word] if many else word}
     switches = {name: True for name, kind in schema["properties"].items() if kind.get("type") == "boolean"}
     for note_id in two.ids:
-        every: dict[str, Any] = {**also, **switches, "subjects": ["zebulon"], "klass": "allergy", "outcome": "misled"}
+        every: dict[str, Any] = {**also, **switches, "subjects": ["zebulon"], "klass": "fact", "outcome": "misled"}
         every |= {"text": "Zebulon has a cat.", "query": "what does Zebulon collect?", "reason": "mine"}
         every |= {"note_id": note_id, "note_ids": [note_id]}
         yield {name: value for name, value in every.items() if name in schema["properties"]}
