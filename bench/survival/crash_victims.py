@@ -27,6 +27,7 @@ from store.files import ProcessLock
 from store.folder.backend import open_existing
 from store.folder.migrate import upgrade
 from store.lance.engine import Table
+from store.lance.schema import UPGRADES, VERSION
 from store.open import open_store
 from tools.remember import remember
 from tools.revoke import revoke
@@ -37,7 +38,7 @@ from tools.support.results import Remembered, Superseded
 MODELS: Mapping[str, RandomModel] = MappingProxyType(
     {"wide": RandomModel("wide", 48), "narrow": RandomModel("narrow", 32)}
 )
-NEXT_VERSION = 2
+NEXT_VERSION = VERSION + 1
 _LONG = "And so it went on, from one box to the next, until the last of them was full and the door was shut. "
 
 
@@ -100,7 +101,7 @@ def upgrade_it(folder: Path, name: str) -> None:
     """Upgrade to the next schema version."""
     _ready()
     locks = (ProcessLock(folder / "write.lock", 30.0), ProcessLock(folder / "upkeep.lock", 30.0))
-    upgrade(folder, *locks, {NEXT_VERSION: to_next_version})
+    upgrade(folder, *locks, {**UPGRADES, NEXT_VERSION: to_next_version})
     _print_line(json.dumps({"upgraded": NEXT_VERSION}))
 
 
