@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from stilltrue.requirement import requirements
+from stilltrue.requirements.binding import requirements
 from stilltrue.retrieval import temporal
 from stilltrue.retrieval.budget import Omitted, Packed, Parcel, pack
 from stilltrue.retrieval.ranking import diverse

@@ -10,7 +10,7 @@ from stilltrue.chain import Chain, chains
 from stilltrue.errors import Refused
 from stilltrue.lifecycle import Member, Status, Step
 from stilltrue.note import RETIRING, Link, LinkKind, Note, content_hash
-from stilltrue.requirement import binds
+from stilltrue.requirements.binding import binds
 from tools.remember import STILL_SAID, holding, identical, repeated, twin
 from tools.support import neighbours, validation
 from tools.support.context import ToolContext

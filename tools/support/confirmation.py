@@ -11,7 +11,7 @@ from stilltrue.errors import Refused
 from stilltrue.event import Event, Reinstated, Revoked
 from stilltrue.lifecycle import Member, Status, Step
 from stilltrue.note import USER, Note
-from stilltrue.requirement import binds
+from stilltrue.requirements.binding import binds
 from tools.supersede import all_replaced, inheriting, refuse_silent_lift
 from tools.support import validation
 from tools.support.context import ToolContext

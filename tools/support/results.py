@@ -13,7 +13,7 @@ from typing import Any
 
 from stilltrue.chain import Chain, Delivery
 from stilltrue.lifecycle import Member
-from stilltrue.requirement import Requirement
+from stilltrue.requirements.binding import Requirement
 from stilltrue.text.formatting import Formatter
 from stilltrue.text.status_text import status_text_of, status_texts
 

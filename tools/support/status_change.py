@@ -8,7 +8,7 @@ from stilltrue.chain import chains, deliver
 from stilltrue.event import Reinstated, Revoked
 from stilltrue.ids import Stamp
 from stilltrue.lifecycle import Step
-from stilltrue.requirement import requirements
+from stilltrue.requirements.binding import requirements
 from stilltrue.text.render import chain_lines
 from store.port import Embedded
 from tools.support.context import ToolContext
