@@ -3,8 +3,8 @@
     python -m bench.filing.fit
 
 Two tables are fitted on the families of bench/data/filing that are not held out: one for English texts with their
-vectors, one for all texts by their words alone. Each family is then predicted by tables that were fitted on the others;
-these predictions calibrate the scores and set the thresholds. Nothing is drawn at random.
+vectors, one for all texts by their words alone. Each family is then predicted by tables fitted on the others; these
+predictions calibrate the scores and set the thresholds. Nothing is drawn at random.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def learn(told: Sequence[Example]) -> Stored:
         stored[f"{name}_by_vector"] = (weights[:, :width] * VECTOR_SCALE).astype(np.float32)
         stored[f"{name}_by_words"] = (weights[:, width:-1] * scale).astype(np.float32)
         stored[f"{name}_bias"] = weights[:, -1].astype(np.float32)
-        stored[f"{name}_threshold"] = np.float64(threshold)
+        stored[f"{name}_threshold"] = np.array(threshold)
     ordinary = [at for at, each in enumerate(told) if each.klass is None and english[at]]
     spaced = [ordinary[at * len(ordinary) // BACKGROUND] for at in range(BACKGROUND)]
     stored["background"] = vectors[spaced].astype(np.float16)

@@ -1,4 +1,4 @@
-"""Is a note noticed that is a requirement and was stored as an ordinary note? On examples that nothing was fitted on."""
+"""Is a requirement noticed that was stored as an ordinary note? On examples that nothing was fitted on."""
 
 from __future__ import annotations
 
@@ -43,7 +43,15 @@ class Group:
         alone = sum(each is not None for each in self.by_words)
         count = len(self.texts)
         klass = f"{right / max(1, self.suspected):.3f}" if self.klasses else ""
-        return [self.name, self.kind, count, self.suspected, f"{self.suspected / count:.3f}", klass, f"{alone / count:.3f}"]
+        return [
+            self.name,
+            self.kind,
+            count,
+            self.suspected,
+            f"{self.suspected / count:.3f}",
+            klass,
+            f"{alone / count:.3f}",
+        ]
 
 
 def main(argv: Sequence[str]) -> int:

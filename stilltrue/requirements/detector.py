@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,6 +16,9 @@ PERMITS: Final = "permits"
 """The concept of what loosens a restriction."""
 
 _STILL_RESTRICTS: Final = frozenset({"forbidden", "must_not", "never_do", "emphatic", "refuses", "only"})
+_POSSIBLE: Final = 0.2
+"""How likely the vector of a whole note must make a requirement that one sentence's words give away."""
+
 _SPREAD: Final = 4.0
 _STRICTEST: Final = 0.995
 
@@ -76,18 +78,15 @@ def suspect(text: str, vector: Floats | None, weights: Weights) -> Suspicion | N
     """The constraint class that a note seems to belong to, or None where it reads as an ordinary note.
 
     `vector` is the note's unit vector, or None where there is none, or one of another model: then the words
-    decide alone, and classes that a user added are not found. What permits is never suspected.
+    decide alone, and classes that a user added are not found. What permits is never suspected. A note of several
+    sentences is suspected as a whole, or for one sentence of it.
     """
-    seen = features(text, weights.vocabulary)
-    if _only_loosens(text, seen, weights.vocabulary):
-        return None
-    read = vector is not None and is_english(text, weights.vocabulary)
-    table = weights.read if read else weights.unread
-    likely = probabilities(table, vector if read else None, seen)
-    best = int(likely[1:].argmax())
-    score = float(1 - likely[0])
-    found = [(score - table.threshold, Suspicion(weights.classes[best], round(score, 4)))]
-    if vector is not None:
+    read = vector if vector is not None and is_english(text, weights.vocabulary) else None
+    found = [_by_words(text, read, weights)]
+    pieces = sentences(text)
+    if len(pieces) > 1:
+        found += [_by_sentence(piece, read, weights) for piece in pieces]
+    if vector is not None and weights.added and not _only_loosens(features(text, weights.vocabulary), weights):
         found += [_by_prototype(prototype, vector) for prototype in weights.added]
     margin, suspicion = max(found, key=lambda each: each[0])
     return suspicion if margin >= 0 else None
@@ -128,15 +127,37 @@ def extend(
     return replace(weights, added=(*weights.added, prototype))
 
 
+def _by_words(text: str, vector: Floats | None, weights: Weights) -> tuple[float, Suspicion]:
+    """How far above its threshold a text is, by its words and where there is one its vector; and as what."""
+    table = weights.unread if vector is None else weights.read
+    seen = features(text, weights.vocabulary)
+    likely = probabilities(table, vector, seen)
+    suspicion = Suspicion(weights.classes[int(likely[1:].argmax())], round(float(1 - likely[0]), 4))
+    return (-1.0 if _only_loosens(seen, weights) else suspicion.score - table.threshold), suspicion
+
+
+def _by_sentence(sentence: str, vector: Floats | None, weights: Weights) -> tuple[float, Suspicion]:
+    """The same for one sentence of a longer note, `vector` being that of the whole.
+
+    The other sentences dilute the vector, so the words of this one have to suffice alone, and the vector only
+    has to leave it possible.
+    """
+    margin, suspicion = _by_words(sentence, None, weights)
+    if vector is None or margin < 0:
+        return margin, suspicion
+    likely = probabilities(weights.read, vector, features(sentence, weights.vocabulary))
+    return (margin if 1 - likely[0] >= _POSSIBLE else -1.0), suspicion
+
+
 def _by_prototype(prototype: Prototype, vector: Floats) -> tuple[float, Suspicion]:
     """How far above its threshold a vector is for an added class, and the suspicion that it would be."""
     score = 1 / (1 + np.exp(-prototype.slope * (float(vector @ prototype.direction) - prototype.offset)))
     return float(score) - 0.5, Suspicion(prototype.klass, round(float(score), 4))
 
 
-def _only_loosens(text: str, seen: Floats, known: Vocabulary) -> bool:
-    """Whether a note permits something and restricts nothing."""
-    said = names(seen, known)
+def _only_loosens(seen: Floats, weights: Weights) -> bool:
+    """Whether a text permits something and restricts nothing, by its features."""
+    said = names(seen, weights.vocabulary)
     if PERMITS not in said:
         return False
     return not said & _STILL_RESTRICTS and ("negative_rule" not in said or "fact_no" in said)

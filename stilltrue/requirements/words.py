@@ -57,9 +57,7 @@ def vocabulary(
     paired with each topic, and concepts that loosen with each that restricts. `english` and `other` are common
     words of English and of other languages.
     """
-    compiled = tuple(
-        Concept(name, table["role"], _compiled(_phrases(table))) for name, table in concepts.items()
-    )
+    compiled = tuple(Concept(name, table["role"], _compiled(_phrases(table))) for name, table in concepts.items())
     crossed = ((RESTRICTS, TOPIC), (LOOSENS, TOPIC), (LOOSENS, RESTRICTS))
     pairs = tuple(
         (a, b)
@@ -123,7 +121,9 @@ def _compiled(phrases: Sequence[str]) -> re.Pattern[str]:
 
 def _body(phrase: str, gap: str) -> str:
     # A gap takes the spaces around it.
-    parts = [re.escape(part.strip()).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") for part in fold(phrase).split("~")]
+    parts = [
+        re.escape(part.strip()).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") for part in fold(phrase).split("~")
+    ]
     return gap.join(part for part in parts if part)
 
 
