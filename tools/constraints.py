@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from stilltrue.chain import chains
-from stilltrue.requirement import Requirement, requirements
+from stilltrue.requirements.binding import Requirement, requirements
 from stilltrue.text.budget import Packed, Parcel, whole
 from stilltrue.text.render import RenderedRequirement, render_requirement, requirement_section
 from tools.support import validation

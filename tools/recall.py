@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from stilltrue.requirement import Requirement
+from stilltrue.requirements.binding import Requirement
 from stilltrue.retrieval import temporal
 from stilltrue.retrieval.selection import Ask, InPlay, Returned, Selection, counted, in_play, select
 from stilltrue.retrieval.subjects import named_in

@@ -24,7 +24,7 @@ from bench.stage import NOW, Stage
 from stilltrue.chain import chains
 from stilltrue.errors import StilltrueError
 from stilltrue.lifecycle import Member
-from stilltrue.requirement import requirements
+from stilltrue.requirements.binding import requirements
 from store.admin.check import check
 from store.folder.backend import open_existing
 from tools.recall import recall

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from stilltrue.chain import Chain, deliver
 from stilltrue.classes import Classes
-from stilltrue.requirement import requirements
+from stilltrue.requirements.binding import requirements
 from stilltrue.text.formatting import Formatter
 from stilltrue.text.render import render_chain
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from stilltrue.chain import Chain, Delivery, deliver
 from stilltrue.classes import Classes
 from stilltrue.lifecycle import Member
-from stilltrue.requirement import Requirement, requirements
+from stilltrue.requirements.binding import Requirement, requirements
 from stilltrue.retrieval.ranking import diverse
 from stilltrue.retrieval.temporal import Intent, held_in, said_in
 from stilltrue.text.budget import Omitted, Packed, Parcel, TokenCounter, pack

@@ -16,7 +16,7 @@ from stilltrue.chain import Chain, Delivery
 from stilltrue.classes import DEFAULT_CLASS
 from stilltrue.lifecycle import Member, Status
 from stilltrue.note import USER
-from stilltrue.requirement import Requirement
+from stilltrue.requirements.binding import Requirement
 from stilltrue.text.budget import Line, Omitted, Packed
 from stilltrue.text.formatting import Formatter, indented, name, names, stated
 from stilltrue.text.status_text import StatusText, status_text_of, status_texts

@@ -13,7 +13,7 @@ from strategies import logs
 from stilltrue.chain import chains, deliver
 from stilltrue.classes import Classes
 from stilltrue.event import Event, Reinstated, Remembered, Revoked
-from stilltrue.requirement import requirements
+from stilltrue.requirements.binding import requirements
 from stilltrue.text.budget import Omitted, Parcel, whole
 from stilltrue.text.render import page, render_chain, render_requirement, requirement_section, retraction_lines
 

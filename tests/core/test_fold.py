@@ -14,7 +14,7 @@ from stilltrue.classes import Classes
 from stilltrue.event import Event, Remembered
 from stilltrue.lifecycle import Member, Status, fold
 from stilltrue.note import RETIRING
-from stilltrue.requirement import requirements
+from stilltrue.requirements.binding import requirements
 
 thorough = settings(deadline=None)
 

@@ -7,7 +7,7 @@ from log_text import LATER, day, log
 
 from stilltrue.chain import chains
 from stilltrue.classes import Classes, MemoryClass
-from stilltrue.requirement import requirements
+from stilltrue.requirements.binding import requirements
 
 NUTS = 'A  remembered "Priya is allergic to nuts" about priya, team as allergy \n'
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stilltrue.chain import Chain
 from stilltrue.lifecycle import Member, Status
 from stilltrue.note import Note
-from stilltrue.requirement import binds
+from stilltrue.requirements.binding import binds
 from tools.support.context import ToolContext
 
 

@@ -8,7 +8,7 @@ from stilltrue.chain import Chain, chains, deliver
 from stilltrue.event import Event, Reinstated, Revoked
 from stilltrue.ids import Stamp
 from stilltrue.lifecycle import Step
-from stilltrue.requirement import requirements
+from stilltrue.requirements.binding import requirements
 from stilltrue.text.render import render_chain
 from store.port import Embedded
 from tools.support.context import ToolContext

@@ -217,6 +217,12 @@ def validity(
     valid_from: str | None, valid_until: str | None, formatter: Formatter, now: datetime
 ) -> tuple[datetime | None, datetime | None]:
     """The interval in which a statement holds. A day, month or year as its end is included."""
+    if (valid_until or "").strip().casefold() == "now":
+        raise Refused(
+            "bad_valid_until",
+            f"valid_until is {_excerpt(valid_until)}: the note would be over at once.",
+            "Give the last day on which it holds, or leave valid_until out.",
+        )
     start = moment("valid_from", valid_from, formatter, now)
     end = moment("valid_until", valid_until, formatter, now, "end")
     if start and end and end <= start:
