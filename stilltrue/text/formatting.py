@@ -49,8 +49,8 @@ def stated(text: str) -> str:
     text can begin a line, close its quote, or be taken for an id, a mark or a remark.
     """
     lines = [visible(line) for line in text.splitlines()]
-    if len(lines) == 1 and not _AMBIGUOUS.search(lines[0]):
-        return lines[0]
+    if not lines or (len(lines) == 1 and not _AMBIGUOUS.search(lines[0])):
+        return "".join(lines)
     inner = "\n      | ".join(lines).replace("\u201c", '"').replace("\u201d", '"')
     return f"\u201c{inner}\u201d"
 

@@ -78,6 +78,7 @@ def test_the_committed_weights_are_those_that_the_script_fits() -> None:
             np.testing.assert_allclose(learnt[name], stored[name], atol=0.02, err_msg=name)
 
 
+@pytest.mark.slow
 def test_the_benchmark_reaches_its_goals(capsys: pytest.CaptureFixture[str]) -> None:
     """At least 0.90 noticed, at most 0.05 of the near misses and 0.01 of the ordinary notes suspected."""
     assert main([]) == 0

@@ -176,6 +176,7 @@ def test_a_request_with_two_lengths_is_refused_and_closed(lengths: bytes) -> Non
         assert received.count(b"HTTP/1.1 ") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the descriptors of another process")
 def test_half_sent_requests_lock_nobody_out(tmp_path: Path) -> None:
     """With 400 of them from a client without a token, and descriptors for 400 at most, a real call is answered."""

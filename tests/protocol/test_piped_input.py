@@ -54,6 +54,7 @@ def test_what_is_piped_in_is_answered_and_stored(tmp_path: Path, arguments: tupl
     assert texts_in(tmp_path / "store") == ["Priya prefers tea."]
 
 
+@pytest.mark.slow
 def test_many_calls_without_a_handshake_are_all_stored(tmp_path: Path) -> None:
     """In the stateless protocol version, and with a long queue at the end of stdin."""
     replies = piped(
@@ -96,6 +97,7 @@ def test_a_batch_is_answered_with_an_array_where_the_protocol_has_batches(tmp_pa
     assert texts_in(tmp_path / "store") == ["Priya prefers tea."]
 
 
+@pytest.mark.slow
 def test_a_call_that_cannot_be_finished_is_answered_with_an_error(tmp_path: Path) -> None:
     """After ten seconds behind another writer the server gives up, says so, and ends."""
     with wire(tmp_path, *WORDS_ALONE) as client:
@@ -109,6 +111,7 @@ def test_a_call_that_cannot_be_finished_is_answered_with_an_error(tmp_path: Path
     assert "repeating the same call is safe" in error["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="Windows does not tell that a pipe has no reader")
 def test_a_call_for_nobody_is_not_waited_for(tmp_path: Path) -> None:
     """If the client closed both pipes, the server ends although another process holds the lock all the while."""
